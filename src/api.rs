@@ -1,0 +1,18 @@
+//! Kubernetes words that every other module shares: verbs, resources and well-known names.
+//!
+//! Rank 0 of the module order: imports nothing of ours.
+
+pub mod names;
+mod resource;
+mod verb;
+
+pub use resource::GroupResource;
+pub use verb::Verb;
+
+/// At most so many characters of a text that a client chose; `…` stands for what is left out.
+pub fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

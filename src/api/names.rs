@@ -1,0 +1,17 @@
+//! Names that Kubernetes gives a meaning.
+
+/// User name prefix of a node; the rest of the name is the node's.
+pub const NODE_USER_PREFIX: &str = "system:node:";
+/// Group that, together with [`NODE_USER_PREFIX`], makes a user a node.
+pub const NODES_GROUP: &str = "system:nodes";
+/// Group of everyone who presented a good credential.
+pub const AUTHENTICATED_GROUP: &str = "system:authenticated";
+/// Group of everyone who did not.
+pub const UNAUTHENTICATED_GROUP: &str = "system:unauthenticated";
+/// Group that kube-apiserver lets do anything, before any authorizer runs.
+pub const MASTERS_GROUP: &str = "system:masters";
+/// User that stands for no credential at all.
+pub const ANONYMOUS_USER: &str = "system:anonymous";
+
+/// Extra under which the credential that proved the user is named.
+pub const CREDENTIAL_ID_EXTRA: &str = "authentication.kubernetes.io/credential-id";

@@ -1,0 +1,9 @@
+//! An authorizing reverse proxy in front of kube-apiserver.
+//!
+//! The life of a request: accept → TLS → identify → describe → authorize → intend → admit → forward → record.
+//! `pipeline` is that story; `ARCHITECTURE.md` tells it with the reasons.
+//!
+//! Modules stand in order of rank; each imports only lower ranks, and `layers` holds it to that.
+
+// 0: words
+pub mod api;
