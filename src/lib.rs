@@ -7,3 +7,9 @@
 
 // 0: words
 pub mod api;
+
+// 1: leaves
+pub mod body;
+pub mod caller;
+pub mod decision;
+pub mod rejection;

@@ -1,0 +1,100 @@
+//! Who asks: a user, and what kind of caller that user is.
+
+use std::sync::Arc;
+
+use crate::api::names;
+
+/// A user as Kubernetes knows one.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct User {
+    pub name: String,
+    pub uid: Option<String>,
+    pub groups: Vec<String>,
+    pub extra: Vec<(String, Vec<String>)>,
+}
+
+/// A user and the rules that apply to it. Parsed once, when the user is identified.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub user: Arc<User>,
+    pub kind: Kind,
+}
+
+/// Which rules apply.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// `system:node:<name>` in group `system:nodes`. The name may be empty; then no rule lets it do anything
+    /// that depends on a name.
+    Node(String),
+    Other,
+}
+
+impl User {
+    pub fn in_group(&self, group: &str) -> bool {
+        self.groups.iter().any(|member| member == group)
+    }
+
+    /// Adds `system:authenticated` as kube-apiserver does: not for the anonymous user, and not for someone
+    /// who already says which of the two groups it belongs to.
+    pub fn authenticated(mut self) -> Self {
+        let settled = self.name == names::ANONYMOUS_USER
+            || self.in_group(names::AUTHENTICATED_GROUP)
+            || self.in_group(names::UNAUTHENTICATED_GROUP);
+        if !settled {
+            self.groups.push(names::AUTHENTICATED_GROUP.to_owned());
+        }
+        self
+    }
+}
+
+impl From<User> for Caller {
+    fn from(user: User) -> Self {
+        let kind = match user.name.strip_prefix(names::NODE_USER_PREFIX) {
+            Some(node) if user.in_group(names::NODES_GROUP) => Kind::Node(node.to_owned()),
+            _ => Kind::Other,
+        };
+        Self {
+            user: Arc::new(user),
+            kind,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use test_case::test_case;
+
+    use super::*;
+
+    #[test_case("system:node:n1", &["system:nodes"] => Kind::Node("n1".into()); "prefix and group")]
+    #[test_case("system:node:n1", &["a", "system:nodes"] => Kind::Node("n1".into()); "group among others")]
+    #[test_case("system:node:", &["system:nodes"] => Kind::Node(String::new()); "no name")]
+    #[test_case("system:node:n1", &[] => Kind::Other; "no group")]
+    #[test_case("n1", &["system:nodes"] => Kind::Other; "no prefix")]
+    #[test_case("system:Node:n1", &["system:nodes"] => Kind::Other; "case matters in the name")]
+    #[test_case("system:node:n1", &["system:Nodes"] => Kind::Other; "case matters in the group")]
+    fn kind(name: &str, groups: &[&str]) -> Kind {
+        Caller::from(user(name, groups)).kind
+    }
+
+    #[test_case("n1", &[] => true; "added")]
+    #[test_case("system:anonymous", &[] => false; "not to the anonymous user")]
+    #[test_case("n1", &["system:unauthenticated"] => false; "not to one who says otherwise")]
+    fn authenticated(name: &str, groups: &[&str]) -> bool {
+        user(name, groups).authenticated().in_group("system:authenticated")
+    }
+
+    #[test]
+    fn authenticated_is_not_added_twice() {
+        let user = user("n1", &["system:authenticated"]).authenticated();
+        assert_eq!(user.groups, ["system:authenticated"]);
+    }
+
+    fn user(name: &str, groups: &[&str]) -> User {
+        User {
+            name: name.to_owned(),
+            groups: groups.iter().map(ToString::to_string).collect(),
+            ..User::default()
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Every way a request ends in the gate instead of upstream.
+//!
+//! A rejection keeps apart what the client reads, what the log says, and whose fault it was. `reply` turns
+//! it into a response; nothing else does.
+
+use std::borrow::Cow;
+
+use http::StatusCode;
+
+/// Whose fault it was; decides how loud the log is about it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fault {
+    Client,
+    Gate,
+    Upstream,
+}
+
+/// `details` of a `metav1.Status`.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Details {
+    pub name: String,
+    pub group: String,
+    pub kind: String,
+}
+
+/// The end of a request that upstream will not see, or did not answer.
+#[derive(Clone, Debug)]
+pub struct Rejection {
+    pub code: StatusCode,
+    /// `reason` of the Status, a machine-readable word; empty where Kubernetes has none for the code.
+    pub reason: &'static str,
+    /// `message` of the Status, for the client.
+    pub message: Cow<'static, str>,
+    pub details: Option<Box<Details>>,
+    pub retry_after: Option<u32>,
+    /// What the log says beyond the message; never sent to the client.
+    pub log: Option<String>,
+    pub fault: Fault,
+}
+
+impl Rejection {
+    /// 400: the request cannot be read, or could be read in two ways.
+    pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::client(StatusCode::BAD_REQUEST, "BadRequest", message)
+    }
+
+    /// 401: no usable credential. The client is not told which check failed; the log is.
+    pub fn unauthorized(log: impl Into<String>) -> Self {
+        Self {
+            log: Some(log.into()),
+            ..Self::client(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")
+        }
+    }
+
+    /// 403, worded by the authorizer.
+    pub fn forbidden(message: String, details: Details) -> Self {
+        Self {
+            details: Some(Box::new(details)),
+            ..Self::client(StatusCode::FORBIDDEN, "Forbidden", message)
+        }
+    }
+
+    /// 413: the body is over the limit kube-apiserver has too.
+    pub fn too_large(limit: u64) -> Self {
+        Self::client(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "RequestEntityTooLarge",
+            format!("Request entity too large: limit is {limit}"),
+        )
+    }
+
+    /// 500: a defect of the gate. The client gets no detail.
+    pub fn internal(log: impl Into<String>) -> Self {
+        Self {
+            log: Some(log.into()),
+            fault: Fault::Gate,
+            ..Self::client(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "InternalError",
+                "scopegate could not handle this request",
+            )
+        }
+    }
+
+    /// 503: upstream could not be reached, so nothing was acted on; worth trying again.
+    pub fn unreachable(log: impl Into<String>) -> Self {
+        Self {
+            retry_after: Some(1),
+            ..Self::upstream(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "ServiceUnavailable",
+                "scopegate cannot reach the API server",
+                log,
+            )
+        }
+    }
+
+    /// 502: upstream was reached, but gave no usable answer; it may have acted on the request.
+    pub fn bad_gateway(log: impl Into<String>) -> Self {
+        let message = "the API server did not give scopegate a usable answer";
+        Self::upstream(StatusCode::BAD_GATEWAY, "", message, log)
+    }
+
+    /// 504: upstream was reached, but did not begin to answer in time; it may have acted on the request.
+    pub fn timeout(log: impl Into<String>) -> Self {
+        let message = "the API server did not answer scopegate in time";
+        Self::upstream(StatusCode::GATEWAY_TIMEOUT, "Timeout", message, log)
+    }
+
+    fn client(code: StatusCode, reason: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            code,
+            reason,
+            message: message.into(),
+            details: None,
+            retry_after: None,
+            log: None,
+            fault: Fault::Client,
+        }
+    }
+
+    fn upstream(code: StatusCode, reason: &'static str, message: &'static str, log: impl Into<String>) -> Self {
+        Self {
+            log: Some(log.into()),
+            fault: Fault::Upstream,
+            ..Self::client(code, reason, message)
+        }
+    }
+}
