@@ -13,3 +13,4 @@ pub mod body;
 pub mod caller;
 pub mod decision;
 pub mod rejection;
+pub mod request;

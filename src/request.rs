@@ -1,0 +1,104 @@
+//! What is asked, read from the head of a request alone: method, path, query and headers.
+//!
+//! Everything later works on [`Head`]; the raw path and query are forwarded exactly as they were judged.
+//! Whatever two readers could read differently is [`Malformed`] and goes no further.
+
+mod info;
+mod path;
+mod query;
+mod selector;
+
+use http::{HeaderMap, Method, Uri, header, request::Parts};
+
+pub use self::{
+    info::{RequestInfo, ResourceRequest, Target},
+    query::Query,
+};
+
+/// The head of a request, read once. Its parts cannot be changed apart from each other.
+#[derive(Debug)]
+pub struct Head {
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    info: RequestInfo,
+    impersonates: bool,
+}
+
+/// A request head that has no single meaning. The text is for the client.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(pub(crate) String);
+
+/// Longer than any method that anybody has registered.
+const MAX_METHOD: usize = 32;
+
+impl Head {
+    pub fn read(parts: Parts) -> Result<Self, Malformed> {
+        if parts.method == Method::CONNECT || parts.method.as_str().len() > MAX_METHOD {
+            return Err(Malformed("this method has no meaning here".to_owned()));
+        }
+        if !parts
+            .uri
+            .path_and_query()
+            .is_some_and(|target| target.as_str().starts_with('/'))
+        {
+            return Err(Malformed("the target has no path".to_owned()));
+        }
+        single(&parts.headers, &header::AUTHORIZATION)?;
+        single(&parts.headers, &header::CONTENT_TYPE)?;
+        let query = Query::parse(parts.uri.query().unwrap_or_default())?;
+        let info = RequestInfo::read(&parts.method, parts.uri.path(), &query)?;
+        Ok(Self {
+            impersonates: impersonates(&parts.headers)?,
+            method: parts.method,
+            uri: parts.uri,
+            headers: parts.headers,
+            info,
+        })
+    }
+
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Raw, as the client sent it. Only path and query are ever used.
+    pub fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    pub fn info(&self) -> &RequestInfo {
+        &self.info
+    }
+
+    /// Whether the client asks to be taken for somebody else.
+    pub fn impersonates(&self) -> bool {
+        self.impersonates
+    }
+
+    /// Whether the client wants to stop speaking HTTP on this connection (exec, attach, port-forward).
+    pub fn wants_upgrade(&self) -> bool {
+        self.headers.contains_key(header::UPGRADE)
+    }
+}
+
+/// Leaving a wish to impersonate out of account would do as a strong user what was meant for a weak one.
+fn impersonates(headers: &HeaderMap) -> Result<bool, Malformed> {
+    let wished = headers.keys().any(|name| name.as_str().starts_with("impersonate-"));
+    if wished && !headers.contains_key("impersonate-user") {
+        return Err(Malformed("impersonation headers without Impersonate-User".to_owned()));
+    }
+    Ok(wished)
+}
+
+/// A header that decides how a request is read may appear once: readers differ on which copy counts.
+fn single(headers: &HeaderMap, name: &header::HeaderName) -> Result<(), Malformed> {
+    match headers.get_all(name).iter().count() {
+        0 | 1 => Ok(()),
+        n => Err(Malformed(format!("header {name} is given {n} times"))),
+    }
+}

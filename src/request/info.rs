@@ -1,0 +1,181 @@
+//! RequestInfo: what kube-apiserver takes a method, path and query to mean.
+//!
+//! Follows `k8s.io/apiserver/pkg/endpoints/request/requestinfo.go` (1.36).
+
+use std::fmt;
+
+use http::Method;
+
+use super::{
+    Malformed, Query,
+    path::{MAX_NAME, Path},
+    selector,
+};
+use crate::api::{GroupResource, Verb};
+
+/// A request in the terms authorization uses.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RequestInfo {
+    pub verb: Verb,
+    pub target: Target,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Target {
+    /// Anything that is not a resource, by its decoded path.
+    Path(String),
+    Resource(ResourceRequest),
+}
+
+/// Absent parts are empty strings, as they are upstream.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ResourceRequest {
+    pub resource: GroupResource,
+    pub version: String,
+    pub namespace: String,
+    pub name: String,
+    pub subresource: String,
+}
+
+/// `resource[/subresource][.group] [namespace/]name`, for log lines.
+impl fmt::Display for ResourceRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.resource.resource)?;
+        if !self.subresource.is_empty() {
+            write!(f, "/{}", self.subresource)?;
+        }
+        if !self.resource.group.is_empty() {
+            write!(f, ".{}", self.resource.group)?;
+        }
+        match (self.namespace.as_str(), self.name.as_str()) {
+            ("", "") => Ok(()),
+            ("", name) => write!(f, " {name}"),
+            (namespace, name) => write!(f, " {namespace}/{name}"),
+        }
+    }
+}
+
+impl RequestInfo {
+    pub fn read(method: &Method, path: &str, query: &Query) -> Result<Self, Malformed> {
+        let path = Path::parse(path)?;
+        let segments: Vec<&str> = path.segments.iter().map(String::as_str).collect();
+        let (group, version, rest) = match segments.as_slice() {
+            ["api", version, rest @ ..] if !rest.is_empty() => ("", *version, rest),
+            ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),
+            _ => {
+                return Ok(Self {
+                    verb: path_verb(method),
+                    target: Target::Path(path.decoded),
+                });
+            }
+        };
+        // The ancient form that names the verb in the path; method and selectors do not count there.
+        let (mut verb, rest, verb_in_path) = match rest {
+            ["watch" | "proxy"] => {
+                return Err(Malformed("unable to determine kind and namespace from url".to_owned()));
+            }
+            ["watch", rest @ ..] => (Verb::Watch, rest, true),
+            ["proxy", rest @ ..] => (Verb::Proxy, rest, true),
+            _ => (resource_verb(method), rest, false),
+        };
+        let (namespace, rest) = split_namespace(rest);
+        let mut parts = rest.iter().copied();
+        let resource = parts.next().unwrap_or_default();
+        let mut name = parts.next().unwrap_or_default().to_owned();
+        let subresource = parts.next().filter(|_| verb != Verb::Proxy).unwrap_or_default();
+
+        if name.is_empty() && verb == Verb::Get && !verb_in_path {
+            (verb, name) = collection_read(query)?;
+        } else if name.is_empty() && verb == Verb::Delete {
+            verb = Verb::DeleteCollection;
+        }
+        Ok(Self {
+            verb,
+            target: Target::Resource(ResourceRequest {
+                resource: GroupResource {
+                    group: group.to_owned(),
+                    resource: resource.to_owned(),
+                },
+                version: version.to_owned(),
+                namespace: namespace.to_owned(),
+                name,
+                subresource: subresource.to_owned(),
+            }),
+        })
+    }
+
+    /// Metric labels: resource and subresource, bounded however inventive the client.
+    pub fn labels(&self) -> (&'static str, &'static str) {
+        match &self.target {
+            Target::Path(_) => ("", ""),
+            Target::Resource(request) => {
+                let subresource = match request.subresource.as_str() {
+                    "" => "",
+                    "eviction" => "eviction",
+                    "exec" => "exec",
+                    "log" => "log",
+                    "proxy" => "proxy",
+                    "status" => "status",
+                    "token" => "token",
+                    _ => "other",
+                };
+                (request.resource.label(), subresource)
+            }
+        }
+    }
+}
+
+/// Exact methods only: `get` in lower case has no meaning on resources.
+fn resource_verb(method: &Method) -> Verb {
+    match *method {
+        Method::POST => Verb::Create,
+        Method::GET | Method::HEAD => Verb::Get,
+        Method::PUT => Verb::Update,
+        Method::PATCH => Verb::Patch,
+        Method::DELETE => Verb::Delete,
+        _ => Verb::Unknown,
+    }
+}
+
+/// Only an exact GET becomes [`Verb::Get`], so that rules which allow it cannot be met by an odd method.
+fn path_verb(method: &Method) -> Verb {
+    match *method {
+        Method::GET => Verb::Get,
+        _ => Verb::Method(method.as_str().to_ascii_lowercase()),
+    }
+}
+
+/// A namespace in front belongs to what follows it, except that the namespace itself is also a resource.
+fn split_namespace<'a, 'b>(rest: &'b [&'a str]) -> (&'a str, &'b [&'a str]) {
+    match rest {
+        ["namespaces", namespace, "status" | "finalize", ..] | ["namespaces", namespace] => (namespace, rest),
+        ["namespaces", namespace, inner @ ..] => (namespace, inner),
+        _ => ("", rest),
+    }
+}
+
+/// A GET without a name is a list or a watch, and its selector may pin the name. If any option cannot be
+/// converted, kube-apiserver falls back to looking at `watch` alone.
+fn collection_read(query: &Query) -> Result<(Verb, String), Malformed> {
+    let verb = if query.is_true("watch") {
+        Verb::Watch
+    } else {
+        Verb::List
+    };
+    let convertible = query.is_number("limit") && query.is_number("timeoutSeconds");
+    let name = query
+        .get("fieldSelector")
+        .filter(|_| convertible)
+        .and_then(selector::parse)
+        .and_then(|requirements| selector::pinned_name(&requirements).map(str::to_owned));
+    let name = name.unwrap_or_default();
+    if name.len() > MAX_NAME {
+        return Err(Malformed(
+            "the field selector pins a name longer than any Kubernetes knows".to_owned(),
+        ));
+    }
+    Ok((verb, name))
+}
+
+#[cfg(test)]
+mod tests;
