@@ -1,0 +1,124 @@
+//! TLS for listeners.
+//!
+//! Like kube-apiserver, a listener asks for a client certificate but never fails the handshake over one:
+//! whether it is trusted is decided for every request, with the clock and CA of that moment.
+
+use std::sync::Arc;
+
+use rustls::{
+    DigitallySignedStruct, DistinguishedName, RootCertStore, ServerConfig, SignatureScheme,
+    client::danger::HandshakeSignatureValid,
+    crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{
+        CertificateDer, PrivateKeyDer, UnixTime,
+        pem::{self, PemObject},
+    },
+    server::danger::{ClientCertVerified, ClientCertVerifier},
+};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the CA file has no certificate that can be used as a trust anchor")]
+    Anchor,
+    #[error("the certificate file has no PEM block \"CERTIFICATE\"")]
+    NoCertificate,
+    #[error("cannot read PEM: {0}")]
+    Pem(#[source] pem::Error),
+    #[error("the private key cannot be used with the certificate: {0}")]
+    Pair(#[source] rustls::Error),
+    #[error("the key file has no usable private key: {0}; PKCS#8, PKCS#1 and SEC1 PEM are understood")]
+    Key(#[source] pem::Error),
+}
+
+/// Configuration of a listener that shows `certificate` and asks clients for one of `client_ca`.
+pub fn server_config(certificate: &[u8], key: &[u8], client_ca: &[u8]) -> Result<ServerConfig, Error> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(Error::Key)?;
+    let asks = AskForCertificate {
+        hints: anchors(client_ca)?.subjects(),
+        algorithms: provider.signature_verification_algorithms,
+    };
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(Error::Pair)?
+        .with_client_cert_verifier(Arc::new(asks))
+        .with_single_cert(certificates(certificate)?, key)
+        .map_err(Error::Pair)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// All certificates of a PEM file; at least one.
+pub fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let certificates = CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Error::Pem)?;
+    if certificates.is_empty() {
+        Err(Error::NoCertificate)
+    } else {
+        Ok(certificates)
+    }
+}
+
+/// All trust anchors of a PEM file; at least one, and every one must be usable.
+pub fn anchors(pem: &[u8]) -> Result<RootCertStore, Error> {
+    let mut anchors = RootCertStore::empty();
+    for certificate in certificates(pem)? {
+        anchors.add(certificate).map_err(|_| Error::Anchor)?;
+    }
+    Ok(anchors)
+}
+
+/// Takes any certificate, but makes the client prove that it holds the key.
+#[derive(Debug)]
+struct AskForCertificate {
+    hints: Vec<DistinguishedName>,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl ClientCertVerifier for AskForCertificate {
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &self.hints
+    }
+
+    fn verify_client_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, rustls::Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+/// Makes the one crypto provider of this program the default of every library in it.
+pub fn install_crypto() {
+    // Fails only when it was done before, which is as good.
+    let _ = CryptoProvider::install_default(rustls::crypto::aws_lc_rs::default_provider());
+}
