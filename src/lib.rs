@@ -16,3 +16,9 @@ pub mod ready;
 pub mod rejection;
 pub mod request;
 pub mod server;
+
+// 3: who may do what
+pub mod authorizer;
+
+// 4: whether what it would do is acceptable
+pub mod admission;
