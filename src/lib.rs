@@ -12,6 +12,7 @@ pub mod api;
 pub mod body;
 pub mod caller;
 pub mod decision;
+pub mod pki;
 pub mod ready;
 pub mod rejection;
 pub mod request;
