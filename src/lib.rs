@@ -23,3 +23,6 @@ pub mod authorizer;
 
 // 4: whether what it would do is acceptable
 pub mod admission;
+
+// 5: effects
+pub mod identity;

@@ -1,0 +1,185 @@
+//! A client certificate chain → the user it names.
+//!
+//! Follows `k8s.io/apiserver/pkg/authentication/request/x509/x509.go` (1.36): CN is the user, every O a group, and
+//! an attribute of the subject may carry the UID.
+
+mod ca;
+
+use std::fmt::Write as _;
+
+use aws_lc_rs::digest;
+use rustls::pki_types::{CertificateDer, UnixTime};
+use x509_parser::{
+    asn1_rs::{Class, Tag},
+    der_parser::{Oid, oid},
+    oid_registry::{OID_X509_COMMON_NAME, OID_X509_ORGANIZATION_NAME},
+    prelude::{FromDer, X509Certificate},
+    x509::{AttributeTypeAndValue, X509Name},
+};
+
+pub use self::ca::LoadError;
+use self::ca::{Anchors, Window};
+use crate::{
+    api::names,
+    caller::{Caller, User},
+};
+
+/// The CAs whose certificates are believed.
+#[derive(Debug)]
+pub struct ClientCa {
+    anchors: Anchors,
+    options: Options,
+}
+
+/// What differs between Kubernetes releases.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// `AllowParsingUserUIDFromCertAuth`: whether the subject may carry a UID.
+    pub uid: bool,
+}
+
+/// A chain that was verified, and for how long that stands.
+#[derive(Debug)]
+pub struct Verified {
+    pub caller: Caller,
+    window: Window,
+}
+
+/// Why a certificate does not identify anybody. For the log; clients only read "Unauthorized".
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("client certificate has no common name")]
+    NoName,
+    #[error("client certificate cannot be parsed: {0}")]
+    Parse(String),
+    #[error("client certificate has {0} in its subject")]
+    Subject(&'static str),
+    #[error("client certificate is not trusted: {}", explain(.0))]
+    Untrusted(#[source] webpki::Error),
+    #[error("client sent {0} certificates, more than any chain needs")]
+    TooMany(usize),
+}
+
+/// Attribute of the subject that carries the user's UID.
+const UID: Oid<'static> = oid!(1.3.6.1.4.1.57683.2);
+/// Two levels of intermediates, and a root that need not be sent. With every one more, a client could make the search for
+/// a path several times longer.
+const MAX_INTERMEDIATES: usize = 3;
+
+impl ClientCa {
+    pub fn from_pem(pem: &[u8], options: Options) -> Result<Self, LoadError> {
+        let anchors = Anchors::from_pem(pem)?;
+        Ok(Self { anchors, options })
+    }
+
+    pub fn verify(
+        &self,
+        leaf: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<Verified, Error> {
+        if intermediates.len() > MAX_INTERMEDIATES {
+            return Err(Error::TooMany(intermediates.len() + 1));
+        }
+        let window = self
+            .anchors
+            .verify(leaf, intermediates, now)
+            .map_err(Error::Untrusted)?;
+        let caller = user(leaf, &parse(leaf)?, self.options)?.authenticated().into();
+        Ok(Verified { caller, window })
+    }
+}
+
+impl Verified {
+    /// Whether verifying again at this time, with the same CAs, could only give the same answer.
+    pub fn holds(&self, now: UnixTime) -> bool {
+        self.window.contains(now)
+    }
+}
+
+fn parse<'a>(certificate: &'a CertificateDer<'_>) -> Result<X509Certificate<'a>, Error> {
+    match X509Certificate::from_der(certificate) {
+        Ok((_, parsed)) => Ok(parsed),
+        Err(error) => Err(Error::Parse(error.to_string())),
+    }
+}
+
+fn user(leaf: &CertificateDer<'_>, parsed: &X509Certificate<'_>, options: Options) -> Result<User, Error> {
+    let mut credential = "X509SHA256=".to_owned();
+    for byte in digest::digest(&digest::SHA256, leaf).as_ref() {
+        let _ = write!(credential, "{byte:02x}");
+    }
+    let extra = vec![(names::CREDENTIAL_ID_EXTRA.to_owned(), vec![credential])];
+    Ok(User {
+        extra,
+        ..subject(parsed.subject(), options)?
+    })
+}
+
+/// The user a distinguished name stands for. What kube-apiserver would skip or read in a way of its own (odd string
+/// types) is an error instead: it would be another user there.
+pub fn subject(subject: &X509Name<'_>, options: Options) -> Result<User, Error> {
+    let mut user = User::default();
+    for attribute in subject.iter_attributes() {
+        let value = || plain(attribute).ok_or(Error::Subject("a name that is not a plain string"));
+        let oid = attribute.attr_type();
+        if *oid == OID_X509_COMMON_NAME {
+            // Of several, the last counts.
+            user.name = value()?.to_owned();
+        } else if *oid == OID_X509_ORGANIZATION_NAME {
+            match value()? {
+                "" => return Err(Error::Subject("an empty group")),
+                group => user.groups.push(group.to_owned()),
+            }
+        } else if *oid == UID && options.uid {
+            let uid = plain(attribute).ok_or(Error::Subject("a UID that is not a plain string"))?;
+            if uid.is_empty() {
+                return Err(Error::Subject("an empty UID"));
+            }
+            if user.uid.replace(uid.to_owned()).is_some() {
+                return Err(Error::Subject("more than one UID"));
+            }
+        }
+    }
+    if user.name.is_empty() {
+        Err(Error::NoName)
+    } else {
+        Ok(user)
+    }
+}
+
+/// A value in which every reader finds the same characters, in a certificate and in a header: of the common string types
+/// in their proper form, without control characters or white space around it.
+fn plain<'a>(attribute: &'a AttributeTypeAndValue<'_>) -> Option<&'a str> {
+    let header = &attribute.attr_value().header;
+    if header.class() != Class::Universal || header.constructed() {
+        return None;
+    }
+    let value = attribute.as_str().ok()?;
+    let proper = match header.tag() {
+        Tag::Utf8String => true,
+        Tag::PrintableString => value.chars().all(printable),
+        Tag::Ia5String => value.is_ascii(),
+        _ => false,
+    };
+    let exact = value.trim() == value && !value.contains(char::is_control);
+    (proper && exact).then_some(value)
+}
+
+/// The alphabet of PrintableString, with the two characters that Go takes too.
+fn printable(c: char) -> bool {
+    c.is_ascii_alphanumeric() || " '()+,-./:=?*&".contains(c)
+}
+
+fn explain(error: &webpki::Error) -> String {
+    match error {
+        webpki::Error::CertExpired { .. } => "it has expired".to_owned(),
+        webpki::Error::CertNotValidYet { .. } => "it is not valid yet".to_owned(),
+        webpki::Error::RequiredEkuNotFoundContext(_) => "it is not for client authentication".to_owned(),
+        webpki::Error::UnknownIssuer => "no valid CA of clientCAFile has signed it".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
