@@ -26,3 +26,4 @@ pub mod admission;
 
 // 5: effects
 pub mod identity;
+pub mod upstream;

@@ -1,0 +1,56 @@
+//! The gate's own questions to upstream, as opposed to what it forwards.
+
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header::CONTENT_TYPE};
+use http_body_util::{BodyExt as _, Full, Limited};
+use serde_json::Value;
+use tokio::time::timeout;
+use tower::BoxError;
+
+use super::{Upstream, headers};
+use crate::{body::Body, caller::User};
+
+const ANSWER: Duration = Duration::from_secs(10);
+/// The largest answer that any question of ours has is a few kilobytes.
+const MAX_ANSWER: usize = 1024 * 1024;
+
+impl Upstream {
+    /// Reaches upstream once; any answer will do.
+    pub async fn probe(&self) -> Result<StatusCode, BoxError> {
+        let mut request = Request::new(Body::default());
+        *request.uri_mut() = http::Uri::from_static("/readyz");
+        let response = timeout(ANSWER, self.client.load().send(request)).await??;
+        Ok(response.status())
+    }
+
+    /// Asks as `user`, or as the gate itself. The answer is null where it is not JSON.
+    pub async fn ask(
+        &self,
+        method: Method,
+        target: &'static str,
+        user: Option<&User>,
+        body: Option<&Value>,
+    ) -> Result<(StatusCode, Value), BoxError> {
+        let mut headers = match user {
+            Some(user) => headers::request(&HeaderMap::new(), user, self.identity)?,
+            None => HeaderMap::new(),
+        };
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let mut request = Request::new(Body::new(Full::from(body).map_err(|never| match never {})));
+        *request.method_mut() = method;
+        *request.uri_mut() = http::Uri::from_static(target);
+        *request.headers_mut() = headers;
+        let answer = async {
+            let response = self.client.load().send(request).await?;
+            let code = response.status();
+            let body = Limited::new(response.into_body(), MAX_ANSWER)
+                .collect()
+                .await?
+                .to_bytes();
+            Ok::<_, BoxError>((code, serde_json::from_slice(&body).unwrap_or(Value::Null)))
+        };
+        timeout(ANSWER, answer).await?
+    }
+}

@@ -1,0 +1,158 @@
+use test_case::test_case;
+
+use super::*;
+
+#[test]
+fn a_front_proxy_is_told_everything_about_the_user() {
+    let headers = send(&[], &node(), Identity::FrontProxy { uid: true });
+    assert_eq!(
+        headers,
+        [
+            "x-remote-extra-authentication.kubernetes.io%2fcredential-id: X509SHA256=ab",
+            "x-remote-group: system:nodes",
+            "x-remote-group: system:authenticated",
+            "x-remote-uid: u-1",
+            "x-remote-user: system:node:n1",
+        ]
+    );
+    let without = send(&[], &node(), Identity::FrontProxy { uid: false });
+    assert!(
+        !without.iter().any(|line| line.starts_with("x-remote-uid")),
+        "{without:?}"
+    );
+}
+
+#[test]
+fn impersonation_tells_user_and_every_group() {
+    let headers = send(&[], &node(), Identity::Impersonate);
+    assert_eq!(
+        headers,
+        [
+            "impersonate-extra-authentication.kubernetes.io%2fcredential-id: X509SHA256=ab",
+            "impersonate-group: system:nodes",
+            "impersonate-group: system:authenticated",
+            "impersonate-uid: u-1",
+            "impersonate-user: system:node:n1",
+        ]
+    );
+}
+
+#[test]
+fn the_gates_own_identity_adds_nothing() {
+    assert_eq!(send(&[], &node(), Identity::Own), [] as [&str; 0]);
+}
+
+#[test_case("authorization", "Bearer abc")]
+#[test_case("cookie", "a=b")]
+#[test_case("x-remote-user", "admin")]
+#[test_case("X-Remote-Group", "system:masters")]
+#[test_case("x-remote-extra-scopes", "all")]
+#[test_case("x-remote-anything", "x")]
+#[test_case("impersonate-user", "admin")]
+#[test_case("impersonate-uid", "0")]
+#[test_case("impersonate-unheard-of", "x")]
+#[test_case("x-custom-user-header", "admin"; "a name only upstream's operator knows")]
+#[test_case("x-forwarded-for", "10.0.0.1")]
+#[test_case("x-forwarded-uri", "/api/v1/secrets")]
+#[test_case("x-original-url", "/api/v1/secrets")]
+#[test_case("x-http-method-override", "DELETE")]
+#[test_case("forwarded", "for=1")]
+#[test_case("upgrade", "websocket")]
+#[test_case("sec-websocket-protocol", "base64url.bearer.authorization.k8s.io.abc")]
+#[test_case("transfer-encoding", "chunked")]
+#[test_case("te", "trailers")]
+fn what_a_client_says_beyond_the_list_is_not_passed_on(name: &str, value: &str) {
+    assert_eq!(send(&[(name, value)], &node(), Identity::Own), [] as [&str; 0]);
+}
+
+#[test]
+fn what_concerns_the_answer_is_passed_on() {
+    let sent = [
+        ("accept", "application/vnd.kubernetes.protobuf,application/json"),
+        ("accept-encoding", "gzip"),
+        ("content-type", "application/json"),
+        ("user-agent", "kubelet/v1.36.0"),
+    ];
+    let lines: Vec<String> = sent.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    assert_eq!(send(&sent, &node(), Identity::Own), lines);
+}
+
+#[test_case("x-remote-user"; "plain")]
+#[test_case("close, X-Remote-User ,x-remote-group,  Impersonate-User"; "list")]
+#[test_case("X-REMOTE-EXTRA-AUTHENTICATION.KUBERNETES.IO%2FCREDENTIAL-ID"; "extra")]
+fn a_client_cannot_name_the_identity_hop_by_hop(connection: &str) {
+    for identity in [Identity::FrontProxy { uid: true }, Identity::Impersonate] {
+        let plain = send(&[], &node(), identity);
+        assert_eq!(send(&[("connection", connection)], &node(), identity), plain);
+    }
+}
+
+#[test]
+fn a_clients_hop_by_hop_list_is_honoured_for_its_own_headers() {
+    let sent = [("connection", "User-Agent"), ("user-agent", "x")];
+    assert_eq!(send(&sent, &node(), Identity::Own), [] as [&str; 0]);
+}
+
+#[test_case("system:node:n1\r\nX-Remote-Group: system:masters"; "line break")]
+#[test_case("system:node:n1 "; "white space that readers trim")]
+#[test_case("\tsystem:node:n1"; "tab")]
+#[test_case(""; "nothing")]
+fn a_user_that_cannot_be_told_exactly_is_not_told_at_all(name: &str) {
+    let named = User {
+        name: name.to_owned(),
+        ..node()
+    };
+    let in_group = User {
+        groups: vec![name.to_owned()],
+        ..node()
+    };
+    for user in [named, in_group] {
+        assert!(request(&HeaderMap::new(), &user, Identity::Impersonate).is_err());
+    }
+}
+
+#[test]
+fn hop_by_hop_headers_of_upstream_stay_there() {
+    let mut headers = HeaderMap::new();
+    for (name, value) in [
+        ("connection", "close, x-hop"),
+        ("x-hop", "1"),
+        ("keep-alive", "1"),
+        ("warning", "299 - x"),
+    ] {
+        headers.insert(name, value.parse().unwrap());
+    }
+    response(&mut headers);
+    assert_eq!(lines(&headers), ["warning: 299 - x"]);
+}
+
+fn send(client: &[(&str, &str)], user: &User, identity: Identity) -> Vec<String> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in client {
+        headers.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+    }
+    lines(&request(&headers, user, identity).unwrap())
+}
+
+fn lines(headers: &HeaderMap) -> Vec<String> {
+    let mut names: Vec<_> = headers.keys().collect();
+    names.sort_by_key(|name| name.as_str());
+    let values = names
+        .into_iter()
+        .flat_map(|name| headers.get_all(name).iter().map(move |value| (name, value)));
+    values
+        .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+        .collect()
+}
+
+fn node() -> User {
+    User {
+        name: "system:node:n1".into(),
+        uid: Some("u-1".into()),
+        groups: vec!["system:nodes".into(), "system:authenticated".into()],
+        extra: vec![(
+            "authentication.kubernetes.io/credential-id".into(),
+            vec!["X509SHA256=ab".into()],
+        )],
+    }
+}
