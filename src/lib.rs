@@ -26,4 +26,5 @@ pub mod admission;
 
 // 5: effects
 pub mod identity;
+pub mod reply;
 pub mod upstream;
