@@ -26,5 +26,6 @@ pub mod admission;
 
 // 5: effects
 pub mod identity;
+pub mod observe;
 pub mod reply;
 pub mod upstream;

@@ -1,0 +1,6 @@
+//! What operators see: logs, metrics, audit events, probes. Sinks only; nothing here decides anything.
+
+pub mod admin;
+pub mod audit;
+pub mod log;
+pub mod metrics;

@@ -1,0 +1,149 @@
+//! Audit events, one JSON object a line, written by a thread of its own.
+//!
+//! A request never waits for the disk. If events come faster than they can be written the newest are dropped and
+//! counted; an operator who must not lose any alerts on `scopegate_audit_events_lost_total`.
+
+mod event;
+mod file;
+
+use std::{
+    fmt,
+    io::{self, Write},
+    path::PathBuf,
+    sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    thread::JoinHandle,
+};
+
+use prometheus_client::{metrics::counter::Counter, registry::Registry};
+use tracing::error;
+
+pub use self::event::{Event, ObjectReference, ResponseStatus, Stage, UserInfo};
+use self::file::RotatingFile;
+
+/// The `audit` section of the configuration.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub target: Target,
+    /// Bytes after which a file is put aside.
+    pub max_size: u64,
+    /// How many files put aside are kept.
+    pub max_backups: usize,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Target {
+    File(PathBuf),
+    Stdout,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Stdout => f.write_str("standard output"),
+        }
+    }
+}
+
+/// Where events go. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Sink {
+    queue: SyncSender<Box<Event>>,
+    metrics: Metrics,
+}
+
+/// The thread behind the sinks. It ends when the last of them is gone.
+#[derive(Debug)]
+pub struct Writer(JoinHandle<()>);
+
+#[derive(Clone, Debug, Default)]
+pub struct Metrics {
+    written: Counter,
+    lost: Counter,
+}
+
+/// A burst that is worth waiting for; some 16 MiB if every event is as large as it can be.
+const QUEUE: usize = 4 * 1024;
+
+/// Events written before the rest is looked at again.
+const BATCH: usize = 256;
+
+/// Opens the target, or says why it cannot be.
+pub fn start(config: &Config, metrics: Metrics) -> io::Result<(Sink, Writer)> {
+    let out: Box<dyn Write + Send> = match &config.target {
+        Target::Stdout => Box::new(io::BufWriter::new(io::stdout())),
+        Target::File(path) => Box::new(RotatingFile::open(path, config.max_size, config.max_backups)?),
+    };
+    let (queue, events) = sync_channel(QUEUE);
+    let counted = metrics.clone();
+    let thread = std::thread::Builder::new()
+        .name("audit".to_owned())
+        .spawn(move || write(&events, out, &counted))?;
+    Ok((Sink { queue, metrics }, Writer(thread)))
+}
+
+impl Sink {
+    pub fn send(&self, event: Event) {
+        match self.queue.try_send(Box::new(event)) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                self.metrics.lost.inc();
+            }
+        }
+    }
+}
+
+impl Writer {
+    /// Waits until everything sent so far is written. Every sink must be gone.
+    pub fn finish(self) {
+        let _ = self.0.join();
+    }
+}
+
+impl Metrics {
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("audit_events", "Audit events written", self.written.clone());
+        registry.register(
+            "audit_events_lost",
+            "Audit events that could not be written or queued",
+            self.lost.clone(),
+        );
+    }
+}
+
+/// Writes what comes, and flushes when nothing more is waiting or enough has been written.
+fn write(events: &Receiver<Box<Event>>, mut out: impl Write, metrics: &Metrics) {
+    let mut line = Vec::new();
+    let mut broken = false;
+    while let Ok(first) = events.recv() {
+        let more = std::iter::from_fn(|| events.try_recv().ok());
+        let (mut written, mut failure) = (0, None);
+        for event in std::iter::once(first).chain(more).take(BATCH) {
+            line.clear();
+            let encoded = serde_json::to_writer(&mut line, &event).map_err(io::Error::from);
+            line.push(b'\n');
+            match encoded.and_then(|()| out.write_all(&line)) {
+                Ok(()) => written += 1,
+                Err(error) => {
+                    metrics.lost.inc();
+                    failure = Some(error);
+                }
+            }
+        }
+        match out.flush() {
+            Ok(()) => metrics.written.inc_by(written),
+            Err(error) => {
+                failure = Some(error);
+                metrics.lost.inc_by(written)
+            }
+        };
+        // Told once per outage: the metric tells how many.
+        if let Some(error) = failure.as_ref().filter(|_| !broken) {
+            error!(%error, "cannot write audit events; they are counted as lost until this works again");
+        }
+        broken = failure.is_some();
+    }
+}
+
+#[cfg(test)]
+mod tests;

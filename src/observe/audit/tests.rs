@@ -1,0 +1,88 @@
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::*;
+
+/// A disk that is full for a while.
+struct Disk {
+    full: bool,
+    written: usize,
+}
+
+impl Write for &mut Disk {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if self.full {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.written += 1;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn every_event_is_counted_as_written_or_lost() {
+    let metrics = Metrics::default();
+    let mut disk = Disk { full: true, written: 0 };
+    for full in [true, false, true] {
+        disk.full = full;
+        let (sender, receiver) = sync_channel(2 * BATCH);
+        for _ in 0..BATCH + 1 {
+            sender.send(Box::new(event())).unwrap();
+        }
+        drop(sender);
+        write(&receiver, &mut disk, &metrics);
+    }
+    let batch = u64::try_from(BATCH).unwrap();
+    assert_eq!(
+        (metrics.written.get(), metrics.lost.get()),
+        (batch + 1, 2 * (batch + 1))
+    );
+    assert_eq!(disk.written, BATCH + 1);
+}
+
+#[test]
+fn a_queue_that_is_full_loses_the_newest_and_counts_them() {
+    let (queue, receiver) = sync_channel(1);
+    let metrics = Metrics::default();
+    let sink = Sink {
+        queue,
+        metrics: metrics.clone(),
+    };
+    sink.send(event());
+    sink.send(event());
+    assert_eq!(metrics.lost.get(), 1);
+    drop(receiver);
+    sink.send(event());
+    assert_eq!(metrics.lost.get(), 2);
+}
+
+fn event() -> Event {
+    Event {
+        kind: "Event",
+        api_version: "audit.k8s.io/v1",
+        level: "Metadata",
+        audit_id: "id".to_owned(),
+        stage: Stage::ResponseComplete,
+        request_uri: "/".to_owned(),
+        verb: "get".to_owned(),
+        user: UserInfo::default(),
+        source_ips: ["127.0.0.1".to_owned()],
+        user_agent: String::new(),
+        object_ref: None,
+        response_status: ResponseStatus {
+            metadata: BTreeMap::new(),
+            status: "",
+            message: String::new(),
+            reason: "",
+            code: 200,
+        },
+        request_received_timestamp: Timestamp::UNIX_EPOCH,
+        stage_timestamp: Timestamp::UNIX_EPOCH,
+        annotations: BTreeMap::new(),
+    }
+}
