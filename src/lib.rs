@@ -29,3 +29,6 @@ pub mod identity;
 pub mod observe;
 pub mod reply;
 pub mod upstream;
+
+// 6: the request path
+pub mod pipeline;

@@ -1,0 +1,301 @@
+//! The record of one request: filled while it is handled, written once when it ends, however it ends.
+
+mod metrics;
+mod recorded;
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use http::{HeaderValue, Method, Request, Response, StatusCode, header::USER_AGENT};
+use hyper::body::Incoming;
+use jiff::Timestamp;
+use tracing::{debug, info, warn};
+use uuid::Uuid;
+
+use self::recorded::Body;
+pub use self::{metrics::Metrics, recorded::RecordedBody};
+use super::Pipeline;
+use crate::{
+    api::clip,
+    authorizer::{Authorized, Denied},
+    caller::Caller,
+    decision::Decision,
+    observe::audit::{self, Event, ObjectReference, ResponseStatus, Stage, UserInfo},
+    rejection::{Fault, Rejection},
+    reply,
+    request::{Head, RequestInfo, Target},
+    server::Peer,
+};
+
+/// Facts about one request. Dropping it writes them down.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    audit_id: String,
+    received: Timestamp,
+    began: Instant,
+    peer: SocketAddr,
+    method: Method,
+    uri: String,
+    user_agent: String,
+    caller: Option<Caller>,
+    info: Option<RequestInfo>,
+    decision: Option<Decision>,
+    answer: Option<Answer>,
+    end: End,
+    sink: audit::Sink,
+    metrics: metrics::InFlight,
+    stopping: Arc<AtomicBool>,
+}
+
+/// What the client was told.
+#[derive(Debug)]
+struct Answer {
+    code: StatusCode,
+    /// Of a rejection; nothing if the answer came from upstream.
+    rejection: Option<Rejection>,
+}
+
+/// How far it got. The default holds until something better is known.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum End {
+    /// The client went away first.
+    ClientGone,
+    Complete,
+    /// The gate was stopped, and did not wait any longer.
+    GateStopped,
+    Panic,
+    /// The answer broke off on the way from upstream.
+    UpstreamCut,
+}
+
+/// What nginx logs for a client that went away before it was answered; no such code is ever sent.
+const CLIENT_CLOSED_REQUEST: u16 = 499;
+/// Longest client-chosen text that is kept in an event, in characters.
+const MAX_TEXT: usize = 1024;
+
+impl Outcome {
+    pub(super) fn begin<B>(pipeline: &Pipeline, peer: &Peer, request: &Request<B>) -> Self {
+        let text = |value: &HeaderValue| clip(&String::from_utf8_lossy(value.as_bytes()), MAX_TEXT);
+        Self {
+            audit_id: audit_id(request),
+            received: Timestamp::now(),
+            began: Instant::now(),
+            peer: peer.address,
+            method: request.method().clone(),
+            uri: clip(
+                request.uri().path_and_query().map_or("", |target| target.as_str()),
+                MAX_TEXT,
+            ),
+            user_agent: request.headers().get(USER_AGENT).map(text).unwrap_or_default(),
+            caller: None,
+            info: None,
+            decision: None,
+            answer: None,
+            end: End::ClientGone,
+            sink: pipeline.audit.clone(),
+            metrics: pipeline.metrics.begin(),
+            stopping: Arc::clone(&pipeline.stopping),
+        }
+    }
+
+    pub(super) fn audit_id(&self) -> HeaderValue {
+        // Made by `audit_id`, of letters, digits and hyphens.
+        HeaderValue::from_str(&self.audit_id).unwrap_or(HeaderValue::from_static(""))
+    }
+
+    pub(super) fn identified(&mut self, caller: &Caller) {
+        self.caller = Some(caller.clone());
+    }
+
+    pub(super) fn described(&mut self, head: &Head) {
+        self.info = Some(head.info().clone());
+    }
+
+    pub(super) fn decided(&mut self, decided: &Result<Authorized, Box<Denied>>) {
+        self.decision = Some(match decided {
+            Ok(authorized) => authorized.decision().clone(),
+            Err(denied) => denied.decision().clone(),
+        });
+    }
+
+    /// The answer of upstream; the record is complete when its body has ended.
+    pub(super) fn forwarded(mut self, response: Response<Incoming>) -> Response<RecordedBody> {
+        self.answer = Some(Answer {
+            code: response.status(),
+            rejection: None,
+        });
+        response.map(|body| RecordedBody::new(Body::Upstream(body), self))
+    }
+
+    pub(super) fn rejected(mut self, rejection: &Rejection) -> Response<RecordedBody> {
+        self.answer = Some(Answer {
+            code: rejection.code,
+            rejection: Some(rejection.clone()),
+        });
+        reply::rejection::<Body>(rejection).map(|body| RecordedBody::new(body, self))
+    }
+
+    pub(super) fn panicked(mut self, rejection: &Rejection) -> Response<RecordedBody> {
+        self.end = End::Panic;
+        self.rejected(rejection)
+    }
+
+    fn code(&self) -> u16 {
+        let answered = self.answer.as_ref().map(|answer| answer.code.as_u16());
+        answered.unwrap_or(CLIENT_CLOSED_REQUEST)
+    }
+
+    fn rejection(&self) -> Option<&Rejection> {
+        self.answer.as_ref()?.rejection.as_ref()
+    }
+
+    /// Before anything is known about the request, its method stands for the verb.
+    fn verb(&self) -> String {
+        match &self.info {
+            Some(info) => info.verb.to_string(),
+            None => clip(&self.method.as_str().to_ascii_lowercase(), MAX_TEXT),
+        }
+    }
+
+    fn log(&self) {
+        let decision = self.decision.as_ref();
+        let resource = self.info.as_ref().map(|info| match &info.target {
+            Target::Path(path) => path.clone(),
+            Target::Resource(request) => request.to_string(),
+        });
+        let rejection = self.rejection();
+        // A decision explains itself; other rejections are explained by what only the log may say, or by what the client read.
+        let told = rejection
+            .filter(|_| decision.is_none())
+            .map(|rejection| rejection.message.as_ref());
+        let cause = rejection.and_then(|rejection| rejection.log.as_deref()).or(told);
+        macro_rules! line {
+            ($level:ident) => {
+                $level!(
+                    audit_id = self.audit_id,
+                    peer = %self.peer,
+                    caller = self.caller.as_ref().map(|caller| tracing::field::debug(&caller.user.name)),
+                    verb = ?self.verb(),
+                    resource = ?resource.as_deref().unwrap_or("-"),
+                    code = self.code(),
+                    decision = decision.map(Decision::annotation),
+                    reason = decision.map(Decision::explain),
+                    cause = cause.map(tracing::field::debug),
+                    end = ?self.end,
+                    duration = ?self.began.elapsed(),
+                    "request"
+                )
+            };
+        }
+        let trouble = self.end == End::Panic || self.end == End::UpstreamCut;
+        match rejection.map(|rejection| rejection.fault) {
+            Some(Fault::Gate | Fault::Upstream) => line!(warn),
+            _ if trouble => line!(warn),
+            Some(Fault::Client) => line!(info),
+            None => line!(debug),
+        }
+    }
+
+    fn event(&self) -> Event {
+        let mut annotations = BTreeMap::new();
+        if let Some(decision) = &self.decision {
+            annotations.insert("authorization.k8s.io/decision", decision.annotation().to_owned());
+            annotations.insert("authorization.k8s.io/reason", decision.explain());
+        }
+        if let Some(log) = self.rejection().and_then(|rejection| rejection.log.as_deref()) {
+            annotations.insert("scopegate.dev/cause", clip(log, MAX_TEXT));
+        }
+        let end = match self.end {
+            End::ClientGone => "client-gone",
+            End::Complete => "complete",
+            End::GateStopped => "gate-stopped",
+            End::Panic => "panic",
+            End::UpstreamCut => "upstream-cut",
+        };
+        annotations.insert("scopegate.dev/end", end.to_owned());
+        let rejection = self.rejection();
+        Event {
+            kind: "Event",
+            api_version: "audit.k8s.io/v1",
+            level: "Metadata",
+            audit_id: self.audit_id.clone(),
+            stage: match self.end {
+                End::Panic => Stage::Panic,
+                _ => Stage::ResponseComplete,
+            },
+            request_uri: self.uri.clone(),
+            verb: self.verb(),
+            user: self.caller.as_ref().map(user_info).unwrap_or_default(),
+            source_ips: [self.peer.ip().to_string()],
+            user_agent: self.user_agent.clone(),
+            object_ref: self.info.as_ref().and_then(object_reference),
+            response_status: ResponseStatus {
+                metadata: BTreeMap::new(),
+                status: rejection.map_or("", |_| "Failure"),
+                message: rejection
+                    .map(|rejection| clip(&rejection.message, MAX_TEXT))
+                    .unwrap_or_default(),
+                reason: rejection.map_or("", |rejection| rejection.reason),
+                code: self.code(),
+            },
+            request_received_timestamp: self.received,
+            stage_timestamp: Timestamp::now(),
+            annotations,
+        }
+    }
+}
+
+impl Drop for Outcome {
+    fn drop(&mut self) {
+        if self.end == End::ClientGone && self.stopping.load(Ordering::Relaxed) {
+            self.end = End::GateStopped;
+        }
+        self.log();
+        self.metrics
+            .finish(self.info.as_ref(), self.code(), self.began.elapsed());
+        self.sink.send(self.event());
+    }
+}
+
+/// The client's own identifier if it sent a plain one, so that its log can be matched too; else a new one.
+fn audit_id<B>(request: &Request<B>) -> String {
+    let plain =
+        |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let sent = request
+        .headers()
+        .get(reply::AUDIT_ID)
+        .and_then(|value| value.to_str().ok());
+    sent.filter(plain)
+        .map_or_else(|| Uuid::new_v4().to_string(), str::to_owned)
+}
+
+fn user_info(caller: &Caller) -> UserInfo {
+    let user = &caller.user;
+    UserInfo {
+        username: user.name.clone(),
+        uid: user.uid.clone(),
+        groups: user.groups.clone(),
+        extra: user.extra.iter().cloned().collect(),
+    }
+}
+
+fn object_reference(info: &RequestInfo) -> Option<ObjectReference> {
+    match &info.target {
+        Target::Path(_) => None,
+        Target::Resource(request) => Some(ObjectReference {
+            resource: request.resource.resource.clone(),
+            namespace: request.namespace.clone(),
+            name: request.name.clone(),
+            api_group: request.resource.group.clone(),
+            api_version: request.version.clone(),
+            subresource: request.subresource.clone(),
+        }),
+    }
+}

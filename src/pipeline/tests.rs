@@ -1,0 +1,115 @@
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use http::StatusCode;
+use serde_json::Value;
+
+use super::*;
+use crate::{
+    authorizer::Fallback,
+    identity::x509::{ClientCa, Options},
+    observe::audit::{Config, Target},
+    pki::Authority,
+    upstream::{self, Client},
+};
+
+/// A defect in the handling of a request is an answer to the client, and an event of its own kind.
+#[tokio::test]
+async fn a_panic_ends_one_request_and_is_recorded() {
+    let (event, code) = record(|outcome| outcome.panicked(&Rejection::internal("panic"))).await;
+    assert_eq!(code, StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(event["stage"], "Panic");
+    assert_eq!(event["annotations"]["scopegate.dev/end"], "panic");
+    assert_eq!(event["responseStatus"]["code"], 500);
+    assert_eq!(event["annotations"]["scopegate.dev/cause"], "panic");
+}
+
+/// What was given up because the gate stops is not put down to the client.
+#[tokio::test]
+async fn a_stop_is_not_the_clients_doing() {
+    let pipeline = pipeline(None);
+    pipeline.0.stopping.store(true, std::sync::atomic::Ordering::Relaxed);
+    let event = written(pipeline, |_| ()).await;
+    assert_eq!(event["annotations"]["scopegate.dev/end"], "gate-stopped");
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_at_once_is_recorded() {
+    let event = written(pipeline(None), |_| ()).await;
+    assert_eq!(event["annotations"]["scopegate.dev/end"], "client-gone");
+    assert_eq!(event["responseStatus"]["code"], 499);
+    assert_eq!(event["verb"], "get");
+    assert_eq!(event["requestURI"], "/version?a=b");
+}
+
+/// Only a plain identifier of the client is taken over.
+#[test_case::test_case("abc-123", true; "plain")]
+#[test_case::test_case("a b", false; "odd characters")]
+#[test_case::test_case("", false; "empty")]
+#[test_case::test_case("0123456789012345678901234567890123456789012345678901234567890123456789", false; "long")]
+#[tokio::test]
+async fn audit_ids_of_clients(sent: &str, taken: bool) {
+    let event = written(pipeline(Some(sent)), |_| ()).await;
+    assert_eq!(event["auditID"] == sent, taken, "{event}");
+}
+
+async fn record(end: impl FnOnce(Outcome) -> Response<RecordedBody>) -> (Value, StatusCode) {
+    let mut code = StatusCode::OK;
+    let event = written(pipeline(None), |outcome| code = end(outcome).status()).await;
+    (event, code)
+}
+
+/// A pipeline that goes nowhere, a request for it, and the folder of its audit log.
+type Fixture = (Pipeline, Request<()>, tempfile::TempDir, audit::Writer);
+
+fn pipeline(audit_id: Option<&str>) -> Fixture {
+    crate::server::tls::install_crypto();
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config {
+        target: Target::File(dir.path().join("audit.log")),
+        max_size: 1024 * 1024,
+        max_backups: 1,
+    };
+    let (audit, writer) = audit::start(&config, audit::Metrics::default()).unwrap();
+    let ca = Authority::new("ca").unwrap();
+    let client_ca = ClientCa::from_pem(ca.certificate.as_bytes(), Options { uid: true }).unwrap();
+    let nowhere = Client::new(&kube::Config::new("https://127.0.0.1:1".parse().unwrap())).unwrap();
+    let pipeline = Pipeline {
+        authenticator: Authenticator {
+            client_ca: Arc::new(ArcSwap::from_pointee(client_ca)),
+        },
+        authorizer: Authorizer {
+            nodes: Fallback::Deny,
+            others: Fallback::Deny,
+            masters: Vec::new(),
+            caller_known_upstream: true,
+        },
+        upstream: Upstream::new(
+            Arc::new(ArcSwap::from_pointee(nowhere)),
+            upstream::Identity::Own,
+            upstream::Metrics::default(),
+        ),
+        audit,
+        metrics: Metrics::default(),
+        stopping: Arc::default(),
+    };
+    let mut request = Request::get("/version?a=b").body(()).unwrap();
+    if let Some(id) = audit_id {
+        request.headers_mut().insert(reply::AUDIT_ID, id.parse().unwrap());
+    }
+    (pipeline, request, dir, writer)
+}
+
+/// The one event that comes of a request.
+async fn written((pipeline, request, dir, writer): Fixture, end: impl FnOnce(Outcome)) -> Value {
+    let peer = Peer {
+        address: ([127, 0, 0, 1], 1).into(),
+        certificates: Vec::new(),
+    };
+    end(Outcome::begin(&pipeline, &peer, &request));
+    drop(pipeline);
+    writer.finish();
+    let log = std::fs::read_to_string(dir.path().join("audit.log")).unwrap();
+    assert_eq!(log.lines().count(), 1, "{log}");
+    serde_json::from_str(&log).unwrap()
+}
