@@ -32,3 +32,6 @@ pub mod upstream;
 
 // 6: the request path
 pub mod pipeline;
+
+// 7: what operators write
+pub mod config;

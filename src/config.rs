@@ -1,0 +1,163 @@
+//! The configuration, checked: whatever is in a [`Config`] can be used as it stands.
+//!
+//! [`Config::load`] reads the YAML that people write and reports every problem in it at once. `config/example.yaml`
+//! explains the keys.
+
+mod features;
+mod file;
+mod section;
+
+use std::{
+    fmt, io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+pub use self::features::{Features, KubernetesVersion};
+use crate::{
+    authorizer::Authorizer,
+    observe::{audit, log},
+    upstream,
+};
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub serving: Serving,
+    pub admin: Admin,
+    pub upstream: Upstream,
+    pub authorizer: Authorizer,
+    pub kubernetes_version: KubernetesVersion,
+    pub features: Features,
+    pub audit: audit::Config,
+    pub log: log::Config,
+}
+
+/// The listener that kubelets use.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    pub address: SocketAddr,
+    pub tls: TlsFiles,
+    /// How long connections are still accepted after a stop was asked for and readiness has failed.
+    pub shutdown_delay: Duration,
+    /// How long running requests may take to finish after a stop was asked for.
+    pub drain_timeout: Duration,
+    /// How often files are looked at for changes.
+    pub reload_interval: Duration,
+}
+
+/// The listener that operators use.
+#[derive(Clone, Debug)]
+pub struct Admin {
+    pub address: SocketAddr,
+    /// Required unless the address is loopback.
+    pub tls: Option<TlsFiles>,
+}
+
+/// A serving pair, and the CA whose client certificates are believed.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+    pub client_ca: PathBuf,
+}
+
+#[derive(Clone, Debug)]
+pub struct Upstream {
+    /// Absent: the service account of the pod.
+    pub kubeconfig: Option<PathBuf>,
+    pub identity: Identity,
+}
+
+/// How upstream learns who the caller is.
+#[derive(Clone, Debug)]
+pub enum Identity {
+    FrontProxy { certificate: PathBuf, key: PathBuf },
+    Impersonate,
+    Own,
+}
+
+impl Identity {
+    /// As it is written in the file.
+    pub fn mode(&self) -> &'static str {
+        match self {
+            Self::FrontProxy { .. } => "FrontProxy",
+            Self::Impersonate => "Impersonate",
+            Self::Own => "Own",
+        }
+    }
+}
+
+/// Something in the file that has to be put right.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Problem {
+    /// Keys joined by dots, e.g. `serving.certFile`.
+    pub path: String,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{} has {} {}:\n{}", path.display(), problems.len(), plural(problems), list(problems))]
+    Problems { path: PathBuf, problems: Vec<Problem> },
+    #[error("cannot read the configuration {}: {source}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{} is not YAML: {message}", path.display())]
+    Yaml { path: PathBuf, message: String },
+}
+
+impl Config {
+    /// How upstream is told who the caller is.
+    pub fn told_upstream(&self) -> upstream::Identity {
+        match self.upstream.identity {
+            Identity::FrontProxy { .. } => upstream::Identity::FrontProxy {
+                uid: self.features.front_proxy_uid,
+            },
+            Identity::Impersonate => upstream::Identity::Impersonate,
+            Identity::Own => upstream::Identity::Own,
+        }
+    }
+
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        let value: serde_json::Value = serde_saphyr::from_str(&text).map_err(|error| Error::Yaml {
+            path: path.to_owned(),
+            message: error.to_string(),
+        })?;
+        // Relative paths in the file mean the same wherever the gate is started from.
+        let base = path.parent().unwrap_or(Path::new(""));
+        file::check(value, base).map_err(|problems| Error::Problems {
+            path: path.to_owned(),
+            problems,
+        })
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\n      hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn list(problems: &[Problem]) -> String {
+    let lines: Vec<String> = problems.iter().map(|problem| format!("  - {problem}")).collect();
+    lines.join("\n")
+}
+
+fn plural(problems: &[Problem]) -> &'static str {
+    match problems.len() {
+        1 => "problem",
+        _ => "problems",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+use std::fs;
+
+use test_case::test_case;
+
+use super::*;
+use crate::authorizer::Fallback;
+
+/// A configuration that has nothing wrong with it, but for the files being empty.
+const GOOD: &str = "
+apiVersion: scopegate.dev/v1alpha1
+kind: GateConfiguration
+serving: {address: '127.0.0.1:8443', certFile: a, keyFile: a, clientCAFile: a}
+admin: {address: '127.0.0.1:8444'}
+upstream: {kubeconfig: a, identity: {mode: FrontProxy, certFile: a, keyFile: a}}
+";
+
+#[test]
+fn what_is_left_out_has_defaults() {
+    let config = load(GOOD).unwrap();
+    assert_eq!(config.authorizer.nodes, Fallback::Deny);
+    assert_eq!(config.authorizer.others, Fallback::Deny);
+    assert_eq!(config.kubernetes_version.to_string(), "1.36");
+    assert!(config.features.certificate_uid);
+    assert_eq!(config.audit.target, audit::Target::Stdout);
+    assert_eq!(config.serving.drain_timeout, Duration::from_secs(30));
+}
+
+#[test]
+fn the_example_explains_every_key_and_is_well_formed() {
+    let example = include_str!("../../config/example.yaml");
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("certs")).unwrap();
+    for file in [
+        "server.crt",
+        "server.key",
+        "client-ca.crt",
+        "front-proxy-client.crt",
+        "front-proxy-client.key",
+    ] {
+        fs::write(dir.path().join("certs").join(file), "").unwrap();
+    }
+    fs::write(dir.path().join("admin.kubeconfig"), "").unwrap();
+    let path = dir.path().join("gate.yaml");
+    fs::write(&path, example).unwrap();
+    Config::load(&path).unwrap();
+    for key in super::file::keys() {
+        let (section, name) = key.split_once('.').unwrap_or(("", &key));
+        let name = name.rsplit('.').next().unwrap();
+        // A section is a paragraph of the file, with the comments above it.
+        let paragraph =
+            |text: &&str| text.starts_with(&format!("{section}:")) || text.contains(&format!("\n{section}:"));
+        let text = match section {
+            "" => example,
+            _ => example.split("\n\n").find(paragraph).unwrap(),
+        };
+        assert!(text.contains(name), "config/example.yaml does not explain {key}");
+    }
+}
+
+#[test]
+fn every_problem_is_reported_at_once_with_path_and_hint() {
+    let error = load(
+        "
+apiVersion: scopegate.dev/v1
+kind: GateConfiguration
+serving: {address: localhost, certfile: a, keyFile: missing.key, clientCAFile: a, drainTimeout: 30}
+admin: {address: '0.0.0.0:8444'}
+upstream: {identity: {mode: frontproxy}}
+callers: {others: Allow, nodes: {fallback: true}}
+kubernetesVersion: 1.36
+featureGates: {AllowParsingUserUidFromCertAuth: true}
+log: {level: loud}
+extra: 1
+",
+    )
+    .unwrap_err()
+    .to_string();
+    for expected in [
+        "gate.yaml has 14 problems:",
+        "apiVersion: \"scopegate.dev/v1\" is not known\n      hint: did you mean scopegate.dev/v1alpha1?",
+        "serving.address: should be an IP address and port such as 127.0.0.1:8443 or [::1]:8443, not this string",
+        "serving.certfile: is not a known key\n      hint: did you mean certFile?",
+        "serving.certFile: is missing",
+        "serving.keyFile: cannot read",
+        "serving.drainTimeout: should be a duration such as 30s, 5m or 500ms, not a number",
+        "admin.address: is not a loopback address, and the admin port has no TLS",
+        "upstream.identity.mode: \"frontproxy\" is not known\n      hint: did you mean FrontProxy?",
+        "callers.others: \"Allow\" is not known\n      hint: one of Deny, Forward",
+        "callers.nodes.fallback: should be a string, not a boolean",
+        "kubernetesVersion: should be a string, not a number\n      hint: put it in quotes",
+        "featureGates.AllowParsingUserUidFromCertAuth: is not a feature gate scopegate knows\n      hint: did you mean AllowParsingUserUIDFromCertAuth?",
+        "log.level: log level \"loud\" is not understood",
+        "extra: is not a known key",
+    ] {
+        assert!(error.contains(expected), "missing {expected:?} in:\n{error}");
+    }
+}
+
+#[test_case("callers: {seeds: {enabled: true}}" => "callers.seeds.enabled: seed scoping is not part of this release"; "seeds")]
+#[test_case("kubernetesVersion: '1.20'" => "kubernetesVersion: is not a supported release"; "old release")]
+#[test_case("audit: {maxSize: 0}" => "audit.maxSize: must not be zero"; "audit size")]
+#[test_case("callers: []" => "callers: should be a mapping of keys, not a list"; "list for a mapping")]
+#[test_case("callers: {allowMasters: admin}" => "callers.allowMasters: should be a list of strings, not this string"; "string for a list")]
+fn refused(more: &str) -> String {
+    first_line(&format!("{GOOD}{more}\n"))
+}
+
+#[test_case("callers: {others: Forward}", "callers.others"; "others")]
+#[test_case("callers: {nodes: {fallback: Upstream}}", "callers.nodes.fallback"; "nodes")]
+fn the_gates_own_rights_are_never_lent(more: &str, path: &str) {
+    let own = GOOD.replace("{mode: FrontProxy, certFile: a, keyFile: a}", "{mode: Own}");
+    assert!(load(&own).is_ok());
+    let problem = first_line(&format!("{own}{more}\n"));
+    assert!(
+        problem.starts_with(&format!("{path}: would let the caller act with the gate's own rights")),
+        "{problem}"
+    );
+}
+
+#[test]
+fn feature_defaults_follow_the_release_and_can_be_set() {
+    let old = load(&format!("{GOOD}kubernetesVersion: '1.32'\n")).unwrap();
+    assert!(!old.features.certificate_uid);
+    let set = load(&format!(
+        "{GOOD}kubernetesVersion: '1.32'\nfeatureGates: {{AllowParsingUserUIDFromCertAuth: true}}\n"
+    ))
+    .unwrap();
+    assert!(set.features.certificate_uid && !set.features.front_proxy_uid);
+}
+
+#[test_case("a: [" ; "broken")]
+#[test_case("a: 1\na: 2\n"; "a key twice")]
+fn not_yaml(text: &str) {
+    assert!(matches!(load(text).unwrap_err(), Error::Yaml { .. }));
+}
+
+fn first_line(text: &str) -> String {
+    let Error::Problems { problems, .. } = load(text).unwrap_err() else {
+        panic!("not a list of problems");
+    };
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    format!("{}: {}", problems[0].path, problems[0].message)
+}
+
+fn load(text: &str) -> Result<Config, Error> {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a"), "").unwrap();
+    let path = dir.path().join("gate.yaml");
+    fs::write(&path, text).unwrap();
+    Config::load(&path)
+}
