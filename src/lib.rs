@@ -35,3 +35,6 @@ pub mod pipeline;
 
 // 7: what operators write
 pub mod config;
+
+// 8: the parts put together
+pub mod app;

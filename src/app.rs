@@ -1,0 +1,235 @@
+//! Puts the parts together. The one file that knows all of them.
+//!
+//! [`build`] loads every file and binds every socket, or fails and says why; nothing is served before. [`Bound::run`]
+//! serves until it is told to stop.
+
+mod files;
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use hyper::{Request, body::Incoming, service::service_fn};
+use prometheus_client::registry::Registry;
+use rustls::pki_types::UnixTime;
+use tokio::{sync::oneshot, task::JoinSet};
+use tracing::{info, warn};
+
+use self::files::Files;
+use crate::{
+    caller::Kind,
+    config::Config,
+    identity::{Authenticator, Presented, x509::Options},
+    observe::{
+        admin::{Access, Admin},
+        audit,
+        log::Level,
+        metrics,
+    },
+    pipeline::{self, Connection, Pipeline},
+    ready::{Pending, Ready},
+    server::{self, Peer, Server, Transport},
+    upstream::{self, Upstream},
+};
+
+/// A gate that has everything it needs, and has not begun to serve.
+pub struct Bound {
+    serving: Server,
+    serving_tls: Transport,
+    admin: Server,
+    admin_tls: Transport,
+    admin_authenticator: Option<Authenticator>,
+    admin_page: Admin,
+    pipeline: Arc<Pipeline>,
+    audit: audit::Writer,
+    server_metrics: server::Metrics,
+    upstream_reached: Pending,
+    shutdown_delay: Duration,
+    drain_timeout: Duration,
+    tasks: JoinSet<()>,
+}
+
+/// Longest pause between two tries to reach upstream at start.
+const MAX_UPSTREAM_PAUSE: Duration = Duration::from_secs(10);
+/// How long the last audit events may take to be written at the end.
+const AUDIT_FLUSH: Duration = Duration::from_secs(5);
+/// Probes, a scraper and a few operators.
+const ADMIN_CONNECTIONS: usize = 100;
+/// The admin port has nothing to drain but a probe.
+const ADMIN_DRAIN: Duration = Duration::from_secs(1);
+
+pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
+    let server_metrics = server::Metrics::default();
+    let mut files = Files {
+        every: config.serving.reload_interval,
+        metrics: server_metrics.clone(),
+        tasks: JoinSet::new(),
+    };
+    let options = Options {
+        uid: config.features.certificate_uid,
+    };
+    let (serving_tls, authenticator) = files.tls("serving", &config.serving.tls, options).context("serving")?;
+    let (admin_tls, admin_authenticator) = match &config.admin.tls {
+        None => (Transport::Plain, None),
+        Some(tls) => {
+            let (transport, authenticator) = files.tls("admin", tls, options).context("admin")?;
+            (transport, Some(authenticator))
+        }
+    };
+    let upstream_metrics = upstream::Metrics::default();
+    let upstream = Upstream::new(
+        files.upstream(&config.upstream).await.context("upstream")?,
+        config.told_upstream(),
+        upstream_metrics.clone(),
+    );
+
+    let serving = Server::bind("serving", config.serving.address).await?;
+    let admin = Server::bind("admin", config.admin.address)
+        .await?
+        .at_most(ADMIN_CONNECTIONS);
+    let audit_metrics = audit::Metrics::default();
+    let (sink, audit) = audit::start(&config.audit, audit_metrics.clone())
+        .with_context(|| format!("cannot write audit events to {}", config.audit.target))?;
+
+    let metrics = pipeline::Metrics::default();
+    let mut registry: Registry = metrics::registry();
+    metrics.register(&mut registry);
+    server_metrics.register(&mut registry);
+    upstream_metrics.register(&mut registry);
+    audit_metrics.register(&mut registry);
+
+    let ready = Ready::default();
+    Ok(Bound {
+        serving,
+        serving_tls,
+        admin,
+        admin_tls,
+        admin_authenticator,
+        upstream_reached: ready.task("upstream-reached"),
+        admin_page: Admin {
+            ready,
+            registry: Arc::new(registry),
+            level,
+        },
+        pipeline: Arc::new(Pipeline {
+            authenticator,
+            authorizer: config.authorizer,
+            upstream,
+            audit: sink,
+            metrics,
+            stopping: Arc::default(),
+        }),
+        audit,
+        server_metrics,
+        shutdown_delay: config.serving.shutdown_delay,
+        drain_timeout: config.serving.drain_timeout,
+        tasks: files.tasks,
+    })
+}
+
+impl Bound {
+    pub fn serving_address(&self) -> SocketAddr {
+        self.serving.address()
+    }
+
+    pub fn admin_address(&self) -> SocketAddr {
+        self.admin.address()
+    }
+
+    /// Serves until `shutdown` resolves and what is under way has finished or run out of time. The admin port answers
+    /// until the end, so that a balancer can see that the gate is leaving.
+    pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
+        self.tasks
+            .spawn(reach(self.pipeline.upstream.clone(), self.upstream_reached));
+
+        let ready = self.admin_page.ready.clone();
+        let (admin_page, admin_authenticator) = (self.admin_page, self.admin_authenticator);
+        let admin_service = move |peer: Peer| {
+            let (page, authenticator) = (admin_page.clone(), admin_authenticator.clone());
+            let presented = Presented::new(peer.certificates);
+            service_fn(move |request| {
+                let (page, access) = (page.clone(), access(authenticator.as_ref(), &presented));
+                async move { page.respond(access, request).await }
+            })
+        };
+        let (stop_admin, admin_stopped) = oneshot::channel::<()>();
+        let admin_stopped = async { drop(admin_stopped.await) };
+        let admin = self.admin.run(
+            self.admin_tls,
+            admin_service,
+            self.server_metrics.clone(),
+            admin_stopped,
+            ADMIN_DRAIN,
+        );
+        let admin = tokio::spawn(admin);
+
+        let pipeline = self.pipeline;
+        let stopping = Arc::clone(&pipeline.stopping);
+        let service = move |peer: Peer| {
+            let (pipeline, connection) = (Arc::clone(&pipeline), Arc::new(Connection::new(peer)));
+            service_fn(move |request: Request<Incoming>| {
+                let (pipeline, connection) = (Arc::clone(&pipeline), Arc::clone(&connection));
+                async move { Ok(pipeline.serve(connection, request).await) }
+            })
+        };
+        let mut _leaving = None;
+        let shutdown = async {
+            shutdown.await;
+            _leaving = Some(ready.task("shutdown"));
+            // Balancers need a moment to see it; until then they still send connections here.
+            tokio::time::sleep(self.shutdown_delay).await;
+            stopping.store(true, Ordering::Relaxed);
+        };
+        self.serving
+            .run(
+                self.serving_tls,
+                service,
+                self.server_metrics,
+                shutdown,
+                self.drain_timeout,
+            )
+            .await;
+
+        self.tasks.shutdown().await;
+        drop(stop_admin);
+        let _ = admin.await;
+        let audit = self.audit;
+        let flushed = tokio::task::spawn_blocking(move || audit.finish());
+        if tokio::time::timeout(AUDIT_FLUSH, flushed).await.is_err() {
+            warn!("the last audit events could not be written in time");
+        }
+        info!("stopped");
+    }
+}
+
+/// Without TLS the admin port is on loopback, for whoever is on this machine. With it, nodes are no operators, even if
+/// their certificates are of the same CA.
+fn access(authenticator: Option<&Authenticator>, presented: &Presented) -> Access {
+    let operator = authenticator.is_none_or(|authenticator| {
+        let caller = authenticator.identify(presented, UnixTime::now());
+        caller.is_ok_and(|caller| caller.kind == Kind::Other)
+    });
+    if operator { Access::Operator } else { Access::Probe }
+}
+
+/// Tries until upstream answers anything at all; then the gate is ready.
+async fn reach(server: Upstream, reached: Pending) {
+    let mut pause = Duration::from_millis(250);
+    loop {
+        match server.probe().await {
+            Ok(code) => {
+                info!(%code, "upstream reached");
+                return drop(reached);
+            }
+            Err(error) => {
+                let error = upstream::chain(error.as_ref());
+                warn!(error, retry_in = ?pause, "cannot reach upstream; not ready until it answers");
+            }
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(MAX_UPSTREAM_PAUSE);
+    }
+}

@@ -1,0 +1,73 @@
+//! Values made from files, each with a task that takes up changes.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use arc_swap::ArcSwap;
+use tokio::task::JoinSet;
+
+use crate::{
+    config::{self, TlsFiles},
+    identity::{
+        Authenticator,
+        x509::{ClientCa, Options},
+    },
+    server::{self, Transport, reload::Reloading, tls},
+    upstream::{self, Client},
+};
+
+pub(super) struct Files {
+    pub(super) every: Duration,
+    pub(super) metrics: server::Metrics,
+    pub(super) tasks: JoinSet<()>,
+}
+
+impl Files {
+    /// What a listener shows, and what it makes of what clients show.
+    pub(super) fn tls(
+        &mut self,
+        what: &'static str,
+        files: &TlsFiles,
+        options: Options,
+    ) -> anyhow::Result<(Transport, Authenticator)> {
+        let TlsFiles {
+            certificate,
+            key,
+            client_ca,
+        } = files;
+        let listener = self.watch(what, [certificate, key, client_ca], |[certificate, key, client_ca]| {
+            tls::server_config(certificate, key, client_ca)
+        })?;
+        let client_ca = self.watch("client-ca", [client_ca], move |[pem]| ClientCa::from_pem(pem, options))?;
+        Ok((Transport::Tls(listener), Authenticator { client_ca }))
+    }
+
+    /// The kubeconfig itself is read once; the front-proxy pair is taken up when it changes.
+    pub(super) async fn upstream(&mut self, config: &config::Upstream) -> anyhow::Result<Arc<ArcSwap<Client>>> {
+        let credentials = upstream::credentials(config.kubeconfig.as_deref()).await?;
+        match &config.identity {
+            config::Identity::Impersonate | config::Identity::Own => {
+                Ok(Arc::new(ArcSwap::from_pointee(Client::new(&credentials)?)))
+            }
+            config::Identity::FrontProxy { certificate, key } => {
+                let with_pair = upstream::with_certificate(&credentials, certificate, key);
+                self.watch("front-proxy", [certificate, key], move |_| Client::new(&with_pair))
+            }
+        }
+    }
+
+    fn watch<T, E, const N: usize>(
+        &mut self,
+        what: &'static str,
+        files: [&Path; N],
+        parse: impl Fn(&[Vec<u8>; N]) -> Result<T, E> + Send + 'static,
+    ) -> anyhow::Result<Arc<ArcSwap<T>>>
+    where
+        T: Send + Sync + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let reloading = Reloading::load(what, files, parse)?;
+        let current = reloading.current();
+        self.tasks.spawn(reloading.run(self.every, self.metrics.clone()));
+        Ok(current)
+    }
+}
