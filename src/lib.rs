@@ -38,3 +38,6 @@ pub mod config;
 
 // 8: the parts put together
 pub mod app;
+
+// 9: a gate to look at
+pub mod demo;
