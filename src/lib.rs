@@ -41,3 +41,9 @@ pub mod app;
 
 // 9: a gate to look at
 pub mod demo;
+
+// 10: what people type
+pub mod cli;
+
+#[cfg(test)]
+mod layers;

@@ -1,0 +1,81 @@
+//! The command line: what was typed, and which command it is.
+
+mod certs;
+mod check;
+mod demo;
+mod serve;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+/// An authorizing reverse proxy in front of kube-apiserver.
+///
+/// scopegate terminates TLS, knows each kubelet by its client certificate, reads the request itself, decides, and forwards
+/// what is permitted, as that kubelet. What is refused never reaches the API server.
+///
+/// To see it work, run `scopegate demo`. To run it, write a configuration (config/example.yaml explains every key), try
+/// it with `scopegate check`, then start it with `scopegate serve`.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 done, 1 refused or failed, 2 wrong usage."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the gate until SIGTERM or SIGINT
+    ///
+    /// On the first signal the gate stops accepting, lets running requests finish (serving.drainTimeout at most) and
+    /// exits with 0. A second signal ends it at once.
+    Serve {
+        /// The configuration file
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+    },
+    /// Try a configuration without serving: files, certificates, upstream, permissions
+    ///
+    /// Prints what works, what is missing and what will be enforced. Nothing upstream is changed: writes are dry runs.
+    Check {
+        /// The configuration file
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+    },
+    /// Write a development PKI: CAs, a serving pair, a front-proxy pair and node pairs
+    Certs(certs::Certs),
+    /// Run the gate before an embedded stand-in API server and walk through some requests
+    Demo(demo::Demo),
+    /// Print a completion script for a shell
+    ///
+    /// For example: scopegate completions bash > /etc/bash_completion.d/scopegate
+    Completions { shell: clap_complete::Shell },
+}
+
+/// Runs the command and turns its end into an exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Serve { config } => serve::run(&config),
+        Command::Check { config } => check::run(&config),
+        Command::Certs(certs) => certs.run(),
+        Command::Demo(demo) => demo.run(),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "scopegate", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+    };
+    result.unwrap_or_else(|error| {
+        anstream::eprintln!("scopegate: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// The runtime every command that does I/O uses.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}

@@ -1,0 +1,66 @@
+//! `scopegate check`: what works, what is missing, what will be enforced. Changes nothing anywhere.
+
+mod certificates;
+mod report;
+mod upstream;
+
+use std::{path::Path, process::ExitCode};
+
+use self::report::Report;
+use crate::{
+    authorizer::Fallback,
+    config::{Config, Identity},
+    observe::audit::Target,
+};
+
+pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
+    let config = Config::load(path)?;
+    let mut report = Report::default();
+    report.section("Configuration");
+    report.ok(format!("{} is well-formed", path.display()));
+    report.section("Certificates");
+    certificates::check(&config, &mut report);
+    report.section("Audit");
+    audit(&config, &mut report);
+    report.section("Upstream");
+    super::runtime()?.block_on(upstream::check(&config, &mut report));
+    report.section("What will be enforced");
+    enforced(&config, &mut report);
+    Ok(report.finish())
+}
+
+/// Nothing is written, so that the folder is all that can be looked at.
+fn audit(config: &Config, report: &mut Report) {
+    match &config.audit.target {
+        Target::Stdout => report.ok("events go to standard output"),
+        Target::File(path) => {
+            if path.parent().is_some_and(Path::is_dir) {
+                report.ok(format!("events go to {}", path.display()));
+            } else {
+                report.fail(format!("audit.path: the folder of {} is not there", path.display()));
+            }
+        }
+    }
+}
+
+fn enforced(config: &Config, report: &mut Report) {
+    let rest = |fallback| match fallback {
+        Fallback::Deny => "anything else is refused",
+        Fallback::Upstream => "anything else is forwarded as the caller, and upstream decides",
+    };
+    let self_reviews = match config.upstream.identity {
+        Identity::Own => "",
+        Identity::FrontProxy { .. } | Identity::Impersonate => " and self reviews",
+    };
+    let nodes = rest(config.authorizer.nodes);
+    report.note(format!("nodes: discovery{self_reviews} are allowed; {nodes}"));
+    report.note(match config.authorizer.others {
+        Fallback::Deny => "others: everything is refused".to_owned(),
+        Fallback::Upstream => "others: everything is forwarded as the caller, and upstream decides".to_owned(),
+    });
+    match config.authorizer.masters.as_slice() {
+        [] => report.note("members of system:masters: everything is refused"),
+        named => report.note(format!("members of system:masters: only {} may pass", named.join(", "))),
+    }
+    report.note("without a certificate of serving.clientCAFile: 401");
+}
