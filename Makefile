@@ -1,0 +1,30 @@
+# The commands of this project; CI uses the same ones.
+.PHONY: help demo test e2e lint bench fuzz
+
+help: ## Show what there is
+	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+
+demo: ## The gate before an embedded stand-in API server; ARGS=--once ends after the walk
+	cargo run --bin scopegate -- demo $(ARGS)
+
+test: ## Every test, those against a real kube-apiserver included
+	e2e/run cargo test
+
+e2e: ## Only the end-to-end tests
+	e2e/run cargo test --test e2e
+
+lint: ## Formatting, clippy, docs, dependencies: no warning is let pass
+	cargo fmt --check
+	cargo clippy --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items --quiet
+	cargo fmt --check --manifest-path fuzz/Cargo.toml
+	cargo check --quiet --manifest-path fuzz/Cargo.toml
+	@command -v cargo-deny >/dev/null || { echo "lint needs cargo-deny: cargo install --locked cargo-deny" >&2; exit 1; }
+	cargo deny --offline check bans licenses sources
+
+bench: ## Micro benchmarks
+	cargo bench --bench authorize
+
+fuzz: ## Every fuzz target for SECONDS_EACH (30); needs nightly Rust and cargo-fuzz
+	for target in $$(cargo +nightly fuzz list); do \
+	  cargo +nightly fuzz run $$target -- -max_total_time=$${SECONDS_EACH:-30} || exit 1; done

@@ -1,0 +1,222 @@
+//! etcd and kube-apiserver on free loopback ports, with a PKI of their own. No root, no containers.
+
+use std::{
+    fs,
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Weak},
+    time::{Duration, Instant},
+};
+
+use http::{Request, StatusCode};
+use scopegate::{
+    demo::site,
+    pki::{Pki, Usage},
+};
+use tempfile::TempDir;
+use tokio::sync::Mutex;
+
+use crate::gate::{Answer, Process, send, try_send};
+
+/// A control plane. It ends when this is dropped; its logs are in its folder until then.
+pub(crate) struct Cluster {
+    dir: TempDir,
+    children: Vec<Child>,
+}
+
+/// What a cluster enforces itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Guard {
+    /// `--authorization-mode=Node,RBAC` and NodeRestriction, as kubeadm has it.
+    Node,
+    /// Neither.
+    None,
+}
+
+/// Users with a client certificate and a kubeconfig: name, common name, organization.
+const USERS: &[(&str, &str, Option<&str>)] = &[
+    ("admin", "admin", Some("system:masters")),
+    ("gate", "scopegate", None),
+    ("node-a", "system:node:node-a", Some("system:nodes")),
+];
+
+const START: Duration = Duration::from_secs(120);
+
+/// The binaries, or nothing where tests that need them are to be skipped. `make test` sets the variable.
+pub(crate) fn assets() -> Option<PathBuf> {
+    match std::env::var_os("KUBEBUILDER_ASSETS") {
+        Some(dir) => Some(dir.into()),
+        None => {
+            let required = std::env::var("SCOPEGATE_E2E").is_ok_and(|value| value == "required");
+            assert!(
+                !required,
+                "SCOPEGATE_E2E=required, but KUBEBUILDER_ASSETS is not set; run `make e2e`"
+            );
+            println!("SKIPPED: needs kube-apiserver; set KUBEBUILDER_ASSETS or install Go and run `make e2e`");
+            None
+        }
+    }
+}
+
+/// One cluster of each kind serves all tests that run at the same time.
+pub(crate) async fn shared(guard: Guard) -> Option<Arc<Cluster>> {
+    static NODE: Mutex<Weak<Cluster>> = Mutex::const_new(Weak::new());
+    static NONE: Mutex<Weak<Cluster>> = Mutex::const_new(Weak::new());
+    let assets = assets()?;
+    let mut shared = match guard {
+        Guard::Node => NODE.lock().await,
+        Guard::None => NONE.lock().await,
+    };
+    Some(match shared.upgrade() {
+        Some(cluster) => cluster,
+        None => {
+            let cluster = Arc::new(Cluster::start(&assets, guard).await);
+            *shared = Arc::downgrade(&cluster);
+            cluster
+        }
+    })
+}
+
+impl Cluster {
+    async fn start(assets: &Path, guard: Guard) -> Self {
+        scopegate::server::tls::install_crypto();
+        let dir = tempfile::Builder::new().prefix("scopegate-e2e-").tempdir().unwrap();
+        let pki = Pki::new().unwrap();
+        pki.write(dir.path(), &["localhost", "127.0.0.1"], &[]).unwrap();
+        for (file, name, group) in USERS {
+            pki.client_ca
+                .issue(name, *group, Usage::Client)
+                .unwrap()
+                .write(dir.path(), file)
+                .unwrap();
+        }
+        let (etcd, peer, api) = (free(), free(), free());
+        let mut cluster = Self {
+            dir,
+            children: Vec::new(),
+        };
+        for (user, _, _) in USERS {
+            cluster.kubeconfig(user, user, api);
+        }
+        let etcd_url = format!("http://{etcd}");
+        cluster.spawn(
+            Command::new(assets.join("etcd"))
+                .args(["--listen-client-urls", &etcd_url, "--advertise-client-urls", &etcd_url])
+                .args(["--listen-peer-urls", &format!("http://{peer}"), "--data-dir", "etcd"])
+                .args(["--unsafe-no-fsync", "--log-level", "error"]),
+            "etcd.log",
+        );
+        let (modes, plugins) = match guard {
+            Guard::Node => ("Node,RBAC", "NodeRestriction"),
+            Guard::None => ("RBAC", ""),
+        };
+        cluster.spawn(
+            Command::new(assets.join("kube-apiserver"))
+                .args(["--etcd-servers", &etcd_url, "--bind-address", "127.0.0.1"])
+                .args(["--secure-port", &api.port().to_string()])
+                .args(["--tls-cert-file", "server.crt", "--tls-private-key-file", "server.key"])
+                .args(["--client-ca-file", "client-ca.crt"])
+                .args(["--requestheader-client-ca-file", "front-proxy-ca.crt"])
+                .args(["--requestheader-allowed-names", "front-proxy-client"])
+                .args(["--requestheader-username-headers", "X-Remote-User"])
+                .args(["--requestheader-group-headers", "X-Remote-Group"])
+                .args(["--requestheader-extra-headers-prefix", "X-Remote-Extra-"])
+                .args(["--requestheader-uid-headers", "X-Remote-Uid"])
+                .args(["--service-account-key-file", "client-ca.crt"])
+                .args(["--service-account-signing-key-file", "client-ca.key"])
+                .args(["--service-account-issuer", "https://kubernetes.default.svc"])
+                .args(["--service-cluster-ip-range", "10.0.0.0/24"])
+                .args(["--authorization-mode", modes, "--enable-admission-plugins", plugins]),
+            "kube-apiserver.log",
+        );
+        cluster.ready().await;
+        cluster
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// One request as a user, straight to the API server.
+    pub(crate) async fn send(&self, user: &str, request: http::request::Builder, body: &str) -> Answer {
+        send(&self.file(&format!("{user}.kubeconfig")), request, body).await
+    }
+
+    /// Creates an object as admin; it may be there already.
+    pub(crate) async fn create(&self, path: &str, object: &serde_json::Value) {
+        let request = Request::post(path).header("content-type", "application/json");
+        let answer = self.send("admin", request, &object.to_string()).await;
+        assert!(
+            matches!(answer.code, StatusCode::CREATED | StatusCode::CONFLICT),
+            "{}",
+            answer.body
+        );
+    }
+
+    pub(crate) fn configuration(&self, name: &str, identity: &str, more: &str) -> PathBuf {
+        let path = self.file(name);
+        fs::write(&path, site::configuration(identity, more)).unwrap();
+        path
+    }
+
+    /// A gate before this cluster, and the kubeconfig of a node that uses it.
+    pub(crate) async fn gate(&self, name: &str, identity: &str, more: &str) -> (Process, PathBuf) {
+        let process = Process::serve(&self.configuration(&format!("{name}.yaml"), identity, more));
+        let (serving, _) = process.addresses().await;
+        process.line("upstream reached").await;
+        let kubeconfig = self.kubeconfig(&format!("{name}-node-a"), "node-a", serving);
+        (process, kubeconfig)
+    }
+
+    fn kubeconfig(&self, file: &str, user: &str, server: SocketAddr) -> PathBuf {
+        let path = self.file(&format!("{file}.kubeconfig"));
+        fs::write(&path, site::kubeconfig(server, Some(user))).unwrap();
+        path
+    }
+
+    fn spawn(&mut self, command: &mut Command, log: &str) {
+        let log = fs::File::create(self.file(log)).unwrap();
+        let errors = log.try_clone().unwrap();
+        let command = command
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(errors);
+        self.children.push(command.spawn().unwrap());
+    }
+
+    async fn ready(&mut self) {
+        let began = Instant::now();
+        loop {
+            let answer = try_send(&self.file("admin.kubeconfig"), Request::get("/readyz"), "").await;
+            if answer.is_ok_and(|answer| answer.code == StatusCode::OK) {
+                return;
+            }
+            let ended = self
+                .children
+                .iter_mut()
+                .any(|child| child.try_wait().unwrap().is_some());
+            if ended || began.elapsed() > START {
+                let log = fs::read_to_string(self.file("kube-apiserver.log")).unwrap_or_default();
+                let tail: Vec<&str> = log.lines().rev().take(20).collect();
+                panic!("the cluster did not start:\n{}", tail.join("\n"));
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for child in self.children.iter_mut().rev() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A port nobody listens on now.
+fn free() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}

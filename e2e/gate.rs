@@ -1,0 +1,323 @@
+//! A gate process in front of the stand-in, and clients for it.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    net::SocketAddr,
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::{BodyExt as _, Empty, Full};
+use hyper::client::conn::http2::{self, SendRequest};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use scopegate::{
+    body::Body,
+    demo::site::Site,
+    upstream::{self, Client},
+};
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use tokio_rustls::{TlsConnector, client::TlsStream, rustls};
+
+/// A running gate process; it is killed when this is dropped.
+pub(crate) struct Gate {
+    pub(crate) site: Site,
+    pub(crate) serving: SocketAddr,
+    pub(crate) admin: SocketAddr,
+    process: Process,
+}
+
+/// A process whose standard error is collected.
+pub(crate) struct Process {
+    child: Child,
+    stderr: Arc<Mutex<String>>,
+}
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) code: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+/// Lets nodes do more than the rules do: upstream decides.
+pub(crate) const FORWARD: &str = "callers: {nodes: {fallback: Upstream}}\n";
+/// A request that does not end by itself.
+pub(crate) const WATCH: &str = "GET /api/v1/pods?watch=true HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/// The longest anything here is waited for.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+impl Gate {
+    /// In front of a stand-in of its own, with audit events in `audit.log` and every request logged.
+    pub(crate) async fn start(mode: &str, more: &str) -> Self {
+        scopegate::server::tls::install_crypto();
+        Self::start_at(Site::start().await.unwrap(), mode, more).await
+    }
+
+    pub(crate) async fn start_at(site: Site, mode: &str, more: &str) -> Self {
+        let more = format!("audit: {{path: audit.log}}\nlog: {{level: debug}}\n{more}");
+        let config = site.configuration(mode, &more).unwrap();
+        let process = Process::serve(&config);
+        let (serving, admin) = process.addresses().await;
+        for user in ["node-a", "node-b", "nobody"] {
+            site.kubeconfig(user, serving).unwrap();
+        }
+        let gate = Self {
+            site,
+            serving,
+            admin,
+            process,
+        };
+        gate.process.line("upstream reached").await;
+        gate
+    }
+
+    pub(crate) async fn get(&self, user: &str, target: &str) -> Answer {
+        self.send(user, Request::get(target), "").await
+    }
+
+    pub(crate) async fn send(&self, user: &str, request: http::request::Builder, body: &str) -> Answer {
+        let kubeconfig = self.site.file(&format!("{user}.kubeconfig"));
+        send(&kubeconfig, request, body).await
+    }
+
+    /// A TLS connection with the certificate of a user, for bytes that no client library would send.
+    pub(crate) async fn connect(&self, user: &str, protocol: &[u8]) -> TlsStream<tokio::net::TcpStream> {
+        connect(&self.site, self.serving, user, protocol).await
+    }
+
+    /// An HTTP/2 connection with the certificate of a user.
+    pub(crate) async fn http2(&self, user: &str) -> (SendRequest<Empty<Bytes>>, JoinHandle<hyper::Result<()>>) {
+        let stream = TokioIo::new(self.connect(user, b"h2").await);
+        let (client, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
+        (client, tokio::spawn(connection))
+    }
+
+    /// What the admin port answers.
+    pub(crate) async fn admin(&self, request: http::request::Builder, body: &str) -> Answer {
+        admin(self.admin, request, body).await
+    }
+
+    /// The requests upstream saw, without the gate's own.
+    pub(crate) fn forwarded(&self) -> Vec<String> {
+        let seen = self.site.upstream.seen().into_iter();
+        seen.filter(|request| request.target != "/readyz")
+            .map(|request| format!("{} {}", request.method, request.target))
+            .collect()
+    }
+
+    /// The audit event of a request, when it has been written.
+    pub(crate) async fn event(&self, audit_id: &str) -> Value {
+        self.event_where(|event| event["auditID"] == audit_id).await
+    }
+
+    pub(crate) async fn event_where(&self, matches: impl Fn(&Value) -> bool) -> Value {
+        let path = self.site.file("audit.log");
+        eventually("an audit event", || {
+            let log = std::fs::read_to_string(&path).unwrap_or_default();
+            let mut events = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            events.find(&matches)
+        })
+        .await
+    }
+
+    pub(crate) fn log(&self) -> String {
+        self.process.stderr()
+    }
+
+    pub(crate) async fn logged(&self, text: &str) -> String {
+        self.process.line(text).await
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        self.process.signal(signal);
+    }
+
+    pub(crate) async fn exited(&mut self) -> ExitStatus {
+        self.process.exited().await
+    }
+}
+
+impl Process {
+    /// A gate with this configuration.
+    pub(crate) fn serve(config: &Path) -> Self {
+        Self::start(Command::new(scopegate()).arg("serve").arg("--config").arg(config))
+    }
+
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = Arc::new(Mutex::new(String::new()));
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let collected = Arc::clone(&stderr);
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let mut stderr = collected.lock().unwrap();
+                stderr.push_str(&line);
+                stderr.push('\n');
+            }
+        });
+        Self { child, stderr }
+    }
+
+    /// Where the gate listens: for kubelets, for operators.
+    pub(crate) async fn addresses(&self) -> (SocketAddr, SocketAddr) {
+        let listening = self.line("listening").await;
+        let address = |key: &str| field(&listening, key).parse().unwrap();
+        (address("serving"), address("admin"))
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr.lock().unwrap().clone()
+    }
+
+    /// The first line of standard error with this text, when there is one.
+    pub(crate) async fn line(&self, text: &str) -> String {
+        let began = Instant::now();
+        let found = || {
+            let stderr = self.stderr();
+            let line = stderr.lines().find(|line| line.contains(text)).map(str::to_owned);
+            assert!(
+                line.is_some() || began.elapsed() < PATIENCE,
+                "no line with {text:?} in:
+{stderr}"
+            );
+            line
+        };
+        eventually("a log line", found).await
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-s", signal, &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    pub(crate) async fn exited(&mut self) -> ExitStatus {
+        eventually("the end of the process", || self.child.try_wait().unwrap()).await
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Answer {
+    pub(crate) async fn read(response: http::Response<hyper::body::Incoming>) -> Self {
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        Self {
+            code: head.status,
+            headers: head.headers,
+            body: String::from_utf8_lossy(&body).into_owned(),
+        }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or(Value::Null)
+    }
+
+    pub(crate) fn message(&self) -> String {
+        self.json()["message"].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn audit_id(&self) -> String {
+        self.headers["audit-id"].to_str().unwrap().to_owned()
+    }
+}
+
+/// A GET as HTTP/2 wants it.
+pub(crate) fn get(target: &str) -> Request<Empty<Bytes>> {
+    Request::get(format!("https://localhost{target}"))
+        .body(Empty::new())
+        .unwrap()
+}
+
+/// The program under test.
+pub(crate) fn scopegate() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_scopegate"))
+}
+
+/// One request with the credentials of a kubeconfig.
+pub(crate) async fn send(kubeconfig: &Path, request: http::request::Builder, body: &str) -> Answer {
+    try_send(kubeconfig, request, body)
+        .await
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same, where there may be no answer.
+pub(crate) async fn try_send(kubeconfig: &Path, request: http::request::Builder, body: &str) -> Result<Answer, String> {
+    let credentials = upstream::credentials(Some(kubeconfig)).await.unwrap();
+    let body = Full::from(body.to_owned()).map_err(|never| match never {});
+    let request = request.body(Body::new(body)).unwrap();
+    let sent = Client::new(&credentials).unwrap().send(request).await;
+    let response = sent.map_err(|error| upstream::chain(error.as_ref()))?;
+    Ok(Answer::read(response).await)
+}
+
+/// One request to an admin port.
+pub(crate) async fn admin(address: SocketAddr, request: http::request::Builder, body: &str) -> Answer {
+    let client = hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build_http();
+    let mut request = request.body(Full::<Bytes>::from(body.to_owned())).unwrap();
+    *request.uri_mut() = format!("http://{address}{}", request.uri()).parse().unwrap();
+    Answer::read(client.request(request).await.unwrap()).await
+}
+
+/// A TLS connection to a gate of a site.
+pub(crate) async fn connect(
+    site: &Site,
+    address: SocketAddr,
+    user: &str,
+    protocol: &[u8],
+) -> TlsStream<tokio::net::TcpStream> {
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
+    let anchors = scopegate::server::tls::anchors(site.pki.server_ca.certificate.as_bytes()).unwrap();
+    let builder = rustls::ClientConfig::builder().with_root_certificates(anchors);
+    let mut config = match user {
+        "nobody" => builder.with_no_client_auth(),
+        user => {
+            let certificates = CertificateDer::pem_file_iter(site.file(&format!("{user}.crt"))).unwrap();
+            let key = PrivateKeyDer::from_pem_file(site.file(&format!("{user}.key"))).unwrap();
+            let certificates = certificates.collect::<Result<_, _>>().unwrap();
+            builder.with_client_auth_cert(certificates, key).unwrap()
+        }
+    };
+    config.alpn_protocols = vec![protocol.to_vec()];
+    let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let name = "localhost".try_into().unwrap();
+    TlsConnector::from(Arc::new(config))
+        .connect(name, stream)
+        .await
+        .unwrap()
+}
+
+/// Waits until there is something, but not for ever.
+pub(crate) async fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        match look() {
+            Some(found) => return found,
+            None if began.elapsed() < PATIENCE => tokio::time::sleep(Duration::from_millis(10)).await,
+            None => panic!("{what} did not come within {PATIENCE:?}"),
+        }
+    }
+}
+
+/// The value of `key=value` in a log line.
+fn field<'a>(line: &'a str, key: &str) -> &'a str {
+    let start = format!(" {key}=");
+    line.split_once(&start).unwrap().1.split(' ').next().unwrap()
+}

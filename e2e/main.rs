@@ -1,0 +1,29 @@
+//! The gate as its users meet it: the real binary, over real sockets.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test says what it expects by failing"
+)]
+
+/// Audit events: one for every request, whatever became of it, and never a secret in them.
+mod audit;
+/// The command line: help, exit codes, completions, certs, demo, check against the stand-in.
+mod cli;
+/// Real etcd and kube-apiserver processes.
+mod cluster;
+/// Starts the gate as a process, speaks to it, reads what it wrote.
+mod gate;
+/// What only a real kube-apiserver can settle. Skipped, loudly, where there is none.
+mod kubernetes;
+/// What operators rely on: start, probes, metrics, logs, reload.
+mod operating;
+/// The request path: what reaches upstream and as whom, and what does not.
+mod requests;
+/// Stopping: what is under way finishes, but not for ever.
+mod stop;
+/// Upstreams that misbehave.
+mod upstreams;

@@ -1,0 +1,245 @@
+use std::process::Command;
+
+use http::{Request, StatusCode};
+use scopegate::{
+    demo::site::{FRONT_PROXY, Site},
+    pki::{Authority, Usage},
+};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
+
+use crate::gate::{Gate, Process, admin, connect, eventually, scopegate, send};
+
+/// Every listener that cannot be bound is named, with its address, and nothing is served.
+#[test_case::test_case("serving"; "serving")]
+#[test_case::test_case("admin"; "admin")]
+#[tokio::test]
+async fn a_port_that_is_taken_is_named(listener: &str) {
+    let site = Site::start().await.unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = taken.local_addr().unwrap();
+    let path = site.configuration(FRONT_PROXY, "").unwrap();
+    let config = std::fs::read_to_string(&path).unwrap();
+    let section = format!("{listener}:\n  address: 127.0.0.1:0");
+    assert!(config.contains(&section));
+    std::fs::write(
+        &path,
+        config.replace(&section, &format!("{listener}:\n  address: {address}")),
+    )
+    .unwrap();
+    let output = Command::new(scopegate())
+        .arg("serve")
+        .arg("--config")
+        .arg(&path)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let expected = format!("cannot listen on {address} for {listener}");
+    assert!(stderr.contains(&expected), "{stderr}");
+    assert!(!stderr.contains(" listening "), "{stderr}");
+}
+
+/// Not ready until upstream has answered once, and the probe says so by name.
+#[tokio::test]
+async fn readiness_names_what_is_pending() {
+    scopegate::server::tls::install_crypto();
+    let site = Site::start().await.unwrap();
+    let nowhere = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    site.kubeconfig("gate", nowhere.local_addr().unwrap()).unwrap();
+    let config = site.configuration(FRONT_PROXY, "").unwrap();
+    let process = Process::serve(&config);
+    let (_, address) = process.addresses().await;
+    let probe = async |path: &str| admin(address, Request::get(path), "").await;
+    let answer = probe("/readyz?verbose").await;
+    assert_eq!(answer.code, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(answer.body.contains("[-]upstream-reached pending"), "{}", answer.body);
+    assert_eq!(probe("/livez").await.code, StatusCode::OK);
+    assert_eq!(probe("/healthz").await.body, "ok");
+}
+
+#[tokio::test]
+async fn a_ready_gate_says_so() {
+    let gate = Gate::start(FRONT_PROXY, "").await;
+    assert_eq!(gate.admin(Request::get("/readyz"), "").await.body, "ok");
+    let verbose = gate.admin(Request::get("/readyz?verbose"), "").await.body;
+    assert!(
+        verbose.contains("[+]upstream-reached ok") && verbose.ends_with("check passed\n"),
+        "{verbose}"
+    );
+    assert_eq!(
+        gate.admin(Request::get("/nothing"), "").await.code,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[tokio::test]
+async fn metrics_count_requests_without_naming_objects() {
+    let gate = Gate::start(FRONT_PROXY, "").await;
+    gate.get("node-a", "/version").await;
+    gate.get("node-a", "/api/v1/namespaces/default/secrets/very-secret-name")
+        .await;
+    gate.get("node-a", "/apis/invented.example.com/v1/inventions").await;
+    gate.get("nobody", "/version").await;
+    let metrics = gate.admin(Request::get("/metrics"), "").await.body;
+    for line in [
+        r#"scopegate_requests_total{verb="get",resource="",subresource="",code="200"} 1"#,
+        r#"scopegate_requests_total{verb="get",resource="secrets",subresource="",code="403"} 1"#,
+        r#"scopegate_requests_total{verb="list",resource="other",subresource="",code="403"} 1"#,
+        r#"scopegate_requests_total{verb="",resource="",subresource="",code="401"} 1"#,
+        r#"scopegate_request_duration_seconds_count{verb="get"} 2"#,
+        "scopegate_requests_in_flight 0",
+        r#"scopegate_connections{listener="serving"}"#,
+        r#"scopegate_connections_accepted_total{listener="serving"}"#,
+        "scopegate_audit_events_lost_total 0",
+        concat!(
+            r#"scopegate_build_info{version=""#,
+            env!("CARGO_PKG_VERSION"),
+            r#""} 1"#
+        ),
+    ] {
+        assert!(metrics.contains(line), "missing {line} in\n{metrics}");
+    }
+    for name in ["very-secret-name", "inventions", "node-a"] {
+        assert!(!metrics.contains(name), "{name} in\n{metrics}");
+    }
+}
+
+#[tokio::test]
+async fn the_log_level_changes_at_run_time() {
+    let gate = Gate::start(FRONT_PROXY, "").await;
+    assert_eq!(gate.admin(Request::get("/debug/log-level"), "").await.body, "debug\n");
+    let answer = gate.admin(Request::put("/debug/log-level"), "warn").await;
+    assert_eq!((answer.code, answer.body.as_str()), (StatusCode::OK, "warn\n"));
+    gate.get("node-a", "/version?quiet").await;
+    gate.admin(Request::put("/debug/log-level"), "debug").await;
+    let loud = gate.get("node-a", "/api").await;
+    let line = gate.logged(&loud.audit_id()).await;
+    for part in [
+        "DEBUG request",
+        r#"caller="system:node:node-a""#,
+        r#"verb="get""#,
+        r#"resource="/api""#,
+        "code=200",
+        r#"decision="allow""#,
+        r#"reason="rule everyone/discovery""#,
+        "duration=",
+    ] {
+        assert!(line.contains(part), "missing {part} in {line}");
+    }
+    assert!(!gate.log().contains(r#"resource="/version""#), "{}", gate.log());
+    let answer = gate.admin(Request::put("/debug/log-level"), "loud").await;
+    assert_eq!(answer.code, StatusCode::BAD_REQUEST);
+    assert!(answer.body.contains("try error, warn, info"), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn log_lines_can_be_json() {
+    let site = Site::start().await.unwrap();
+    let config = site.configuration(FRONT_PROXY, "log: {format: JSON}\n").unwrap();
+    let process = Process::serve(&config);
+    let line: serde_json::Value = serde_json::from_str(&process.line("listening").await).unwrap();
+    assert_eq!(line["message"], "listening");
+    assert_eq!(line["level"], "INFO");
+    let serving = line["serving"].as_str().unwrap().parse().unwrap();
+    let kubeconfig = site.kubeconfig("node-a", serving).unwrap();
+    let refused = send(&kubeconfig, Request::get("/api/v1/namespaces/default/secrets/s"), "").await;
+    let line: serde_json::Value = serde_json::from_str(&process.line(&refused.audit_id()).await).unwrap();
+    for (field, value) in [
+        ("message", "request"),
+        ("caller", "\"system:node:node-a\""),
+        ("verb", "\"get\""),
+        ("resource", "\"secrets default/s\""),
+        ("decision", "forbid"),
+        ("reason", "no rule has an opinion, callers.nodes.fallback decides"),
+    ] {
+        assert_eq!(line[field], value, "{line}");
+    }
+    assert_eq!(line["code"], 403);
+}
+
+/// Off loopback the admin port speaks TLS: probes answer anybody, the rest whoever has a certificate of its CA.
+#[tokio::test]
+async fn an_exposed_admin_port_wants_a_certificate() {
+    let site = Site::start().await.unwrap();
+    let path = site.configuration(FRONT_PROXY, "").unwrap();
+    let config = std::fs::read_to_string(&path).unwrap();
+    let tls = "admin:\n  certFile: server.crt\n  keyFile: server.key\n  clientCAFile: client-ca.crt\n";
+    std::fs::write(&path, config.replace("admin:\n", tls)).unwrap();
+    let process = Process::serve(&path);
+    let (_, address) = process.addresses().await;
+    for (user, target, code) in [
+        ("nobody", "/livez", 200),
+        ("nobody", "/metrics", 401),
+        ("nobody", "/debug/log-level", 401),
+        ("node-a", "/livez", 200),
+        ("node-a", "/metrics", 401),
+        ("gate", "/metrics", 200),
+    ] {
+        let kubeconfig = site.kubeconfig(user, address).unwrap();
+        let answer = send(&kubeconfig, Request::get(target), "").await;
+        assert_eq!(answer.code.as_u16(), code, "{user} {target}");
+    }
+}
+
+/// A new CA file counts at once, also on a connection that is already open.
+#[tokio::test]
+async fn certificates_are_taken_up_when_they_change() {
+    let site = Site::start().await.unwrap();
+    let path = site.configuration(FRONT_PROXY, "audit: {path: audit.log}\n").unwrap();
+    let config = std::fs::read_to_string(&path)
+        .unwrap()
+        .replace("serving:\n", "serving:\n  reloadInterval: 50ms\n");
+    std::fs::write(&path, config).unwrap();
+    let process = Process::serve(&path);
+    let (serving, admin_address) = process.addresses().await;
+    let mut stream = connect(&site, serving, "node-a", b"http/1.1").await;
+    let mut ask = async || {
+        stream
+            .write_all(b"GET /version HTTP/1.1\r\nHost: x\r\n\r\n")
+            .await
+            .unwrap();
+        let mut answer = [0; 4096];
+        let n = stream.read(&mut answer).await.unwrap();
+        String::from_utf8_lossy(&answer[..n]).lines().next().unwrap().to_owned()
+    };
+    assert_eq!(ask().await, "HTTP/1.1 200 OK");
+
+    // A broken file changes nothing.
+    std::fs::write(site.file("client-ca.crt"), "not PEM").unwrap();
+    process
+        .line("not reloaded; the last good version stays in use what=\"client-ca\"")
+        .await;
+    assert_eq!(ask().await, "HTTP/1.1 200 OK");
+
+    // Another CA, renamed over the old one.
+    let other = Authority::new("other").unwrap();
+    std::fs::write(site.file("next"), &other.certificate).unwrap();
+    std::fs::rename(site.file("next"), site.file("client-ca.crt")).unwrap();
+    process.line("reloaded what=\"client-ca\"").await;
+    assert_eq!(ask().await, "HTTP/1.1 401 Unauthorized");
+
+    // A new serving pair is shown to new connections.
+    let pair = site
+        .pki
+        .server_ca
+        .issue("renewed", None, Usage::Server(&["localhost"]))
+        .unwrap();
+    pair.write(site.dir(), "server").unwrap();
+    eventually("the new serving certificate", || {
+        let reloads = process.stderr().matches("reloaded what=\"serving\"").count();
+        (reloads >= 2).then_some(())
+    })
+    .await;
+    let stream = connect(&site, serving, "nobody", b"http/1.1").await;
+    let metrics = admin(admin_address, Request::get("/metrics"), "").await.body;
+    for result in ["ok", "error"] {
+        let line = format!("scopegate_reloads_total{{what=\"client-ca\",result=\"{result}\"}} 1");
+        assert!(metrics.contains(&line), "missing {line} in\n{metrics}");
+    }
+    let shown = stream.get_ref().1.peer_certificates().unwrap()[0].to_vec();
+    let renewed = scopegate::server::tls::certificates(pair.certificate.as_bytes()).unwrap();
+    assert_eq!(shown, renewed[0].to_vec());
+}
