@@ -7,6 +7,7 @@ mod intend;
 mod outcome;
 
 use std::{
+    net::SocketAddr,
     panic::AssertUnwindSafe,
     sync::{Arc, atomic::AtomicBool},
 };
@@ -45,14 +46,16 @@ pub struct Pipeline {
 /// One client connection.
 #[derive(Debug)]
 pub struct Connection {
-    peer: Peer,
+    address: SocketAddr,
     presented: Presented,
 }
 
 impl Connection {
     pub fn new(peer: Peer) -> Self {
-        let presented = Presented::new(peer.certificates.clone());
-        Self { peer, presented }
+        Self {
+            address: peer.address,
+            presented: Presented::new(peer.certificates),
+        }
     }
 }
 
@@ -64,7 +67,7 @@ impl Pipeline {
         connection: Arc<Connection>,
         request: Request<Incoming>,
     ) -> Response<RecordedBody> {
-        let mut outcome = Outcome::begin(&self, &connection.peer, &request);
+        let mut outcome = Outcome::begin(&self, connection.address, &request);
         let audit_id = outcome.audit_id();
         let handled = self.handle(&connection, request, &mut outcome);
         // A defect in the handling of one request must not end the others on its connection.

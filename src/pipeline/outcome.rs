@@ -5,6 +5,7 @@ mod recorded;
 
 use std::{
     collections::BTreeMap,
+    mem,
     net::SocketAddr,
     sync::{
         Arc,
@@ -31,7 +32,6 @@ use crate::{
     rejection::{Fault, Rejection},
     reply,
     request::{Head, RequestInfo, Target},
-    server::Peer,
 };
 
 /// Facts about one request. Dropping it writes them down.
@@ -81,13 +81,13 @@ const CLIENT_CLOSED_REQUEST: u16 = 499;
 const MAX_TEXT: usize = 1024;
 
 impl Outcome {
-    pub(super) fn begin<B>(pipeline: &Pipeline, peer: &Peer, request: &Request<B>) -> Self {
+    pub(super) fn begin<B>(pipeline: &Pipeline, peer: SocketAddr, request: &Request<B>) -> Self {
         let text = |value: &HeaderValue| clip(&String::from_utf8_lossy(value.as_bytes()), MAX_TEXT);
         Self {
             audit_id: audit_id(request),
             received: Timestamp::now(),
             began: Instant::now(),
-            peer: peer.address,
+            peer,
             method: request.method().clone(),
             uri: clip(
                 request.uri().path_and_query().map_or("", |target| target.as_str()),
@@ -164,12 +164,18 @@ impl Outcome {
         }
     }
 
+    /// What was asked for, in a word or two.
+    fn resource(&self) -> String {
+        match self.info.as_ref().map(|info| &info.target) {
+            None => "-".to_owned(),
+            Some(Target::Path(path)) => path.clone(),
+            Some(Target::Resource(request)) => request.to_string(),
+        }
+    }
+
+    /// The texts are only made if somebody listens at the level.
     fn log(&self) {
         let decision = self.decision.as_ref();
-        let resource = self.info.as_ref().map(|info| match &info.target {
-            Target::Path(path) => path.clone(),
-            Target::Resource(request) => request.to_string(),
-        });
         let rejection = self.rejection();
         // A decision explains itself; other rejections are explained by what only the log may say, or by what the client read.
         let told = rejection
@@ -183,7 +189,7 @@ impl Outcome {
                     peer = %self.peer,
                     caller = self.caller.as_ref().map(|caller| tracing::field::debug(&caller.user.name)),
                     verb = ?self.verb(),
-                    resource = ?resource.as_deref().unwrap_or("-"),
+                    resource = ?self.resource(),
                     code = self.code(),
                     decision = decision.map(Decision::annotation),
                     reason = decision.map(Decision::explain),
@@ -203,7 +209,8 @@ impl Outcome {
         }
     }
 
-    fn event(&self) -> Event {
+    /// Takes what only the event needs: nothing reads it after.
+    fn event(&mut self) -> Event {
         let mut annotations = BTreeMap::new();
         if let Some(decision) = &self.decision {
             annotations.insert("authorization.k8s.io/decision", decision.annotation().to_owned());
@@ -220,21 +227,24 @@ impl Outcome {
             End::UpstreamCut => "upstream-cut",
         };
         annotations.insert("scopegate.dev/end", end.to_owned());
+        let (verb, code) = (self.verb(), self.code());
+        let (request_uri, user_agent) = (mem::take(&mut self.uri), mem::take(&mut self.user_agent));
+        let audit_id = mem::take(&mut self.audit_id);
         let rejection = self.rejection();
         Event {
             kind: "Event",
             api_version: "audit.k8s.io/v1",
             level: "Metadata",
-            audit_id: self.audit_id.clone(),
+            audit_id,
             stage: match self.end {
                 End::Panic => Stage::Panic,
                 _ => Stage::ResponseComplete,
             },
-            request_uri: self.uri.clone(),
-            verb: self.verb(),
+            request_uri,
+            verb,
             user: self.caller.as_ref().map(user_info).unwrap_or_default(),
             source_ips: [self.peer.ip().to_string()],
-            user_agent: self.user_agent.clone(),
+            user_agent,
             object_ref: self.info.as_ref().and_then(object_reference),
             response_status: ResponseStatus {
                 metadata: BTreeMap::new(),
@@ -243,7 +253,7 @@ impl Outcome {
                     .map(|rejection| clip(&rejection.message, MAX_TEXT))
                     .unwrap_or_default(),
                 reason: rejection.map_or("", |rejection| rejection.reason),
-                code: self.code(),
+                code,
             },
             request_received_timestamp: self.received,
             stage_timestamp: Timestamp::now(),
@@ -260,7 +270,8 @@ impl Drop for Outcome {
         self.log();
         self.metrics
             .finish(self.info.as_ref(), self.code(), self.began.elapsed());
-        self.sink.send(self.event());
+        let event = self.event();
+        self.sink.send(event);
     }
 }
 

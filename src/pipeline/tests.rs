@@ -102,11 +102,7 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
 
 /// The one event that comes of a request.
 async fn written((pipeline, request, dir, writer): Fixture, end: impl FnOnce(Outcome)) -> Value {
-    let peer = Peer {
-        address: ([127, 0, 0, 1], 1).into(),
-        certificates: Vec::new(),
-    };
-    end(Outcome::begin(&pipeline, &peer, &request));
+    end(Outcome::begin(&pipeline, ([127, 0, 0, 1], 1).into(), &request));
     drop(pipeline);
     writer.finish();
     let log = std::fs::read_to_string(dir.path().join("audit.log")).unwrap();
