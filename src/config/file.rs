@@ -20,6 +20,8 @@ const DEFAULT_DRAIN: Duration = Duration::from_secs(30);
 const DEFAULT_RELOAD: Duration = Duration::from_secs(10);
 const DEFAULT_AUDIT_MEBIBYTES: u64 = 100;
 const DEFAULT_AUDIT_BACKUPS: u64 = 10;
+/// Every one is renamed when a file is put aside.
+const MAX_AUDIT_BACKUPS: u64 = 1000;
 
 pub(super) fn check(value: Value, base: &Path) -> Result<Config, Vec<Problem>> {
     let context = Context::new(base);
@@ -252,6 +254,13 @@ fn audit(mut section: Section<'_>) -> audit::Config {
     let backups = section.number("maxBackups").unwrap_or(DEFAULT_AUDIT_BACKUPS);
     if mebibytes == 0 {
         section.problem("maxSize", "must not be zero", "megabytes (MiB); 100 is the default");
+    }
+    if backups > MAX_AUDIT_BACKUPS {
+        section.problem(
+            "maxBackups",
+            format!("must not be more than {MAX_AUDIT_BACKUPS}"),
+            "10 is the default",
+        );
     }
     section.finish();
     audit::Config {

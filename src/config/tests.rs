@@ -99,6 +99,7 @@ extra: 1
 #[test_case("callers: {seeds: {enabled: true}}" => "callers.seeds.enabled: seed scoping is not part of this release"; "seeds")]
 #[test_case("kubernetesVersion: '1.20'" => "kubernetesVersion: is not a supported release"; "old release")]
 #[test_case("audit: {maxSize: 0}" => "audit.maxSize: must not be zero"; "audit size")]
+#[test_case("audit: {maxBackups: 1001}" => "audit.maxBackups: must not be more than 1000"; "audit backups")]
 #[test_case("callers: []" => "callers: should be a mapping of keys, not a list"; "list for a mapping")]
 #[test_case("callers: {allowMasters: admin}" => "callers.allowMasters: should be a list of strings, not this string"; "string for a list")]
 fn refused(more: &str) -> String {

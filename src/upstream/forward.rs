@@ -24,7 +24,7 @@ impl Upstream {
     pub async fn forward(&self, admitted: Admitted, audit_id: HeaderValue) -> Result<Response<Incoming>, Rejection> {
         let head = admitted.head();
         let mut headers = headers::request(head.headers(), &admitted.caller().user, self.identity)
-            .map_err(|error| Rejection::unauthorized(error.to_string()))?;
+            .map_err(|error| Rejection::internal(error.to_string()))?;
         headers.insert("audit-id", audit_id);
         let (method, uri) = (head.method().clone(), head.uri().clone());
         let mut request = Request::new(admitted.into_body());

@@ -38,7 +38,7 @@ impl RotatingFile {
     /// losing events.
     fn rotate(&mut self) -> io::Result<()> {
         self.out.flush()?;
-        let fresh = self.path.with_extension("new");
+        let fresh = self.beside("new");
         let file = append(&fresh)?;
         let moved = self.put_aside().and_then(|()| fs::rename(&fresh, &self.path));
         if let Err(error) = moved {
@@ -61,8 +61,13 @@ impl RotatingFile {
     }
 
     fn aside(&self, n: usize) -> PathBuf {
+        self.beside(&n.to_string())
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
-        name.push(format!(".{n}"));
+        name.push(".");
+        name.push(ending);
         name.into()
     }
 }
