@@ -207,6 +207,13 @@ async fn check_fails_where_the_gate_would_not_work() {
     );
 
     // What serve would refuse to load, check refuses too.
+    let other = stranger.issue("other", None, scopegate::pki::Usage::Client).unwrap();
+    std::fs::write(site.file("front-proxy-client.key"), &other.key).unwrap();
+    let printed = failed_check(&site, FRONT_PROXY);
+    assert!(
+        printed.contains("FAIL  cannot use the upstream credentials"),
+        "{printed}"
+    );
     std::fs::write(site.file("client-ca.crt"), &pair.certificate).unwrap();
     let printed = failed_check(&site, OWN);
     assert!(

@@ -12,7 +12,7 @@ use std::{
 use http::{Request, StatusCode};
 use scopegate::{
     demo::site,
-    pki::{Pki, Usage},
+    pki::{Authority, Pki, Usage},
 };
 use tempfile::TempDir;
 use tokio::sync::Mutex;
@@ -91,12 +91,18 @@ impl Cluster {
                 .write(dir.path(), file)
                 .unwrap();
         }
+        let stranger = Authority::new("stranger").unwrap();
+        let stranger = stranger
+            .issue("system:node:node-a", Some("system:nodes"), Usage::Client)
+            .unwrap();
+        stranger.write(dir.path(), "stranger").unwrap();
+
         let (etcd, peer, api) = (free(), free(), free());
         let mut cluster = Self {
             dir,
             children: Vec::new(),
         };
-        for (user, _, _) in USERS {
+        for user in USERS.iter().map(|(user, _, _)| *user).chain(["stranger"]) {
             cluster.kubeconfig(user, user, api);
         }
         let etcd_url = format!("http://{etcd}");
@@ -167,6 +173,14 @@ impl Cluster {
         process.line("upstream reached").await;
         let kubeconfig = self.kubeconfig(&format!("{name}-node-a"), "node-a", serving);
         (process, kubeconfig)
+    }
+
+    /// The same as a kubeconfig of [`Self::gate`], but with a certificate that nobody knows.
+    pub(crate) fn stranger(&self, kubeconfig: &Path) -> PathBuf {
+        let text = fs::read_to_string(kubeconfig).unwrap();
+        let path = kubeconfig.with_extension("stranger");
+        fs::write(&path, text.replace("node-a.", "stranger.")).unwrap();
+        path
     }
 
     fn kubeconfig(&self, file: &str, user: &str, server: SocketAddr) -> PathBuf {

@@ -1,7 +1,7 @@
 use std::{path::Path, process::Command};
 
 use http::{Request, StatusCode};
-use scopegate::demo::site::{FRONT_PROXY, IMPERSONATE};
+use scopegate::demo::site::{FRONT_PROXY, IMPERSONATE, OWN};
 use serde_json::{Value, json};
 use test_case::test_case;
 
@@ -115,6 +115,28 @@ fn summary(answer: &Answer) -> String {
     }
 }
 
+/// Refusals that come before any rule: a certificate of a stranger, and a body that is too large.
+#[tokio::test]
+async fn other_refusals_read_the_same_too() {
+    let Some(cluster) = shared(Guard::None).await else {
+        return;
+    };
+    let (_gate, through) = cluster.gate("refusals", FRONT_PROXY, "").await;
+    let request = || Request::get("/version");
+    let direct = cluster.send("stranger", request(), "").await;
+    let gated = send(&cluster.stranger(&through), request(), "").await;
+    assert_eq!(direct.code, StatusCode::UNAUTHORIZED);
+    assert_eq!((gated.code, gated.json()), (direct.code, direct.json()));
+
+    let target = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    let large = " ".repeat(3 * 1024 * 1024 + 1);
+    let request = || Request::post(target).header("content-type", "application/json");
+    let direct = cluster.send("node-a", request(), &large).await;
+    let gated = send(&through, request(), &large).await;
+    assert_eq!(direct.code, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!((gated.code, gated.json()), (direct.code, direct.json()));
+}
+
 /// Upstream takes the node for exactly the user it takes it for without the gate: name, groups, uid and extra.
 #[test_case(FRONT_PROXY, "front-proxy"; "front proxy")]
 #[test_case(IMPERSONATE, "impersonate"; "impersonate")]
@@ -158,6 +180,20 @@ async fn what_is_left_to_upstream_is_done_or_refused_there() {
     let answer = ask("PATCH", "/api/v1/nodes/node-a/status", strategic, status).await;
     assert_eq!(answer.code, StatusCode::OK, "{}", answer.body);
     assert_eq!(answer.json()["status"]["conditions"][0]["status"], "True");
+
+    let watch = "/api/v1/nodes?fieldSelector=metadata.name%3Dnode-a&watch=true&timeoutSeconds=1";
+    let answer = send(&through, Request::get(watch), "").await;
+    assert_eq!(answer.code, StatusCode::OK, "{}", answer.body);
+    assert!(answer.body.starts_with("{\"type\":\"ADDED\""), "{}", answer.body);
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    let answer = send(
+        &through,
+        Request::get("/api/v1/nodes/node-a").header("accept", protobuf),
+        "",
+    )
+    .await;
+    assert_eq!(answer.headers["content-type"], protobuf);
+    assert!(answer.body.starts_with("k8s\0"), "{}", answer.body);
 
     let secret = "/api/v1/namespaces/default/secrets/of-another";
     let answer = send(&through, Request::get(secret), "").await;
@@ -229,10 +265,10 @@ async fn check_names_missing_rights_and_the_manifest_grants_them() {
     assert_eq!(output.status.code(), Some(1), "{printed}");
     for part in [
         "identity mode Impersonate (configured) does not work",
-        "may not impersonate users \"system:node:scopegate-check\"",
-        "may not impersonate groups \"system:nodes\"",
-        "may not impersonate uids in authentication.k8s.io",
-        "may not impersonate userextras/authentication.kubernetes.io/credential-id",
+        "the gate may not impersonate users \"system:node:scopegate-check\"",
+        "the gate may not impersonate groups \"system:nodes\"",
+        "the gate may not impersonate uids in authentication.k8s.io",
+        "the gate may not impersonate userextras/authentication.kubernetes.io/credential-id",
     ] {
         assert!(printed.contains(part), "missing {part} in\n{printed}");
     }
@@ -242,6 +278,22 @@ async fn check_names_missing_rights_and_the_manifest_grants_them() {
         printed.contains("identity mode Impersonate (configured) works"),
         "{printed}"
     );
+}
+
+/// In mode Own nodes read with the gate's rights, so check looks at these.
+#[tokio::test(flavor = "multi_thread")]
+async fn check_looks_at_the_gates_own_rights() {
+    let Some(cluster) = shared(Guard::None).await else {
+        return;
+    };
+    let printed = check(&cluster.configuration("own-check.yaml", OWN, ""));
+    for part in [
+        "identity mode Own (configured) works: upstream sees \"scopegate\"",
+        "the gate may get /openapi/v3",
+        "upstream sees only the gate",
+    ] {
+        assert!(printed.contains(part), "missing {part} in\n{printed}");
+    }
 }
 
 /// Applies config/kubernetes/impersonate.yaml, with the gate's user of these tests as its subject.

@@ -30,6 +30,9 @@ const IMPERSONATE: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// What nodes read to find out what is served.
+const DISCOVERY: &[&str] = &["/api", "/apis", "/openapi/v3", "/version"];
+
 const SELF_REVIEW: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const ACCESS_REVIEW: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
@@ -89,8 +92,10 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
             Err(error) => report.note(format!("identity mode {mode} would not work: {error}")),
         }
     }
-    if chosen == "Impersonate" {
-        permissions(&own, report).await;
+    match config.upstream.identity {
+        config::Identity::FrontProxy { .. } => {}
+        config::Identity::Impersonate => impersonation_rights(&own, report).await,
+        config::Identity::Own => discovery_rights(&own, report).await,
     }
     match front_proxy.or((chosen == "Impersonate").then_some(impersonate)) {
         Some(upstream) if works => {
@@ -158,30 +163,46 @@ async fn who_am_i(upstream: &Upstream, user: Option<&User>) -> Result<String, St
 }
 
 /// Names every right that impersonating a node takes and the gate lacks.
-async fn permissions(own: &Upstream, report: &mut Report) {
+async fn impersonation_rights(own: &Upstream, report: &mut Report) {
     for (group, resource, name) in IMPERSONATE {
         let (plain, subresource) = resource.split_once('/').unwrap_or((resource, ""));
-        let shown = match *group {
-            "" => format!("{resource} {name:?}"),
-            group => format!("{resource} in {group}"),
+        let right = match *group {
+            "" => format!("impersonate {resource} {name:?}"),
+            group => format!("impersonate {resource} in {group}"),
         };
-        let attributes = json!({
+        let spec = json!({"resourceAttributes": {
             "verb": "impersonate", "group": group, "resource": plain, "subresource": subresource, "name": name,
-        });
-        match access(own, None, &attributes).await {
-            Ok((true, _)) => report.ok(format!("may impersonate {shown}")),
-            Ok((false, _)) => report.fail(format!(
-                "may not impersonate {shown}; see config/kubernetes/impersonate.yaml"
-            )),
-            Err(error) => report.warn(format!("cannot tell whether the gate may impersonate {shown}: {error}")),
-        }
+        }});
+        let remedy = "; see config/kubernetes/impersonate.yaml";
+        tell(&right, remedy, access(own, None, &spec).await, report);
+    }
+}
+
+/// Names what nodes may read through the gate but the gate, in whose name it is read, may not.
+async fn discovery_rights(own: &Upstream, report: &mut Report) {
+    for path in DISCOVERY {
+        let spec = json!({"nonResourceAttributes": {"verb": "get", "path": path}});
+        tell(
+            &format!("get {path}"),
+            "; bind it to the cluster role system:discovery",
+            access(own, None, &spec).await,
+            report,
+        );
+    }
+}
+
+fn tell(right: &str, remedy: &str, access: Result<(bool, String), String>, report: &mut Report) {
+    match access {
+        Ok((true, _)) => report.ok(format!("the gate may {right}")),
+        Ok((false, _)) => report.fail(format!("the gate may not {right}{remedy}")),
+        Err(error) => report.warn(format!("cannot tell whether the gate may {right}: {error}")),
     }
 }
 
 /// The Node authorizer gives itself away by the reason of its refusal.
 async fn node_authorizer(upstream: &Upstream, report: &mut Report) {
-    let attributes = json!({"verb": "get", "resource": "secrets", "namespace": "kube-system", "name": NODE});
-    match access(upstream, Some(&node()), &attributes).await {
+    let secret = json!({"verb": "get", "resource": "secrets", "namespace": "kube-system", "name": NODE});
+    match access(upstream, Some(&node()), &json!({"resourceAttributes": secret})).await {
         Ok((false, reason)) if reason.contains("no relationship found between node") => {
             report.ok("upstream runs the Node authorizer itself");
         }
@@ -214,10 +235,10 @@ async fn node_restriction(upstream: &Upstream, report: &mut Report) {
 }
 
 /// Whether upstream would allow something, and its reason.
-async fn access(upstream: &Upstream, user: Option<&User>, attributes: &Value) -> Result<(bool, String), String> {
+async fn access(upstream: &Upstream, user: Option<&User>, spec: &Value) -> Result<(bool, String), String> {
     let review = json!({
         "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": attributes},
+        "spec": spec,
     });
     let (code, answer) = ask(upstream, ACCESS_REVIEW, user, &review).await?;
     let reason = answer
