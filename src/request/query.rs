@@ -1,7 +1,8 @@
 //! The query of a request, read as Go reads it or refused.
 //!
-//! Go silently drops a pair that has a raw `;` or a bad escape, and drops everything past 10,000 pairs. A
-//! reader that keeps such pairs sees a selector where kube-apiserver sees none, so they are refused here.
+//! Go silently drops a pair that has a raw `;` or a bad escape, and drops everything if there are more than 10,000
+//! pieces, empty ones included. A reader that keeps such pairs sees a selector where kube-apiserver sees none, so they
+//! are refused here.
 
 use percent_encoding::percent_decode_str;
 
@@ -11,8 +12,8 @@ use super::{Malformed, path::well_escaped};
 #[derive(Debug, Default)]
 pub struct Query(Vec<(String, String)>);
 
-/// Where Go's parser gives up.
-const MAX_PAIRS: usize = 10_000;
+/// Where Go's parser gives up. It counts what stands between `&`, not what it means.
+const MAX_PIECES: usize = 10_000;
 
 /// Parameters that say what a list or watch is of. kube-apiserver takes the first of each, other readers the last.
 const READ_ONCE: &[&str] = &[
@@ -29,10 +30,16 @@ const READ_ONCE: &[&str] = &[
     "watch",
 ];
 
+/// kube-apiserver compares these with `false` in two ways, and for one of them the old long s is an s.
+const BOOLEANS: &[&str] = &["allowWatchBookmarks", "sendInitialEvents", "watch"];
+
 impl Query {
     pub fn parse(raw: &str) -> Result<Self, Malformed> {
         if raw.contains(';') {
             return Err(Malformed("the query has a raw ';'; write it as %3B".to_owned()));
+        }
+        if raw.split('&').count() > MAX_PIECES {
+            return Err(Malformed(format!("the query has more than {MAX_PIECES} parameters")));
         }
         let pairs = raw
             .split('&')
@@ -42,13 +49,15 @@ impl Query {
                 Ok((decode(key)?, decode(value)?))
             })
             .collect::<Result<Vec<_>, _>>()?;
-        if pairs.len() > MAX_PAIRS {
-            return Err(Malformed(format!("the query has more than {MAX_PAIRS} parameters")));
-        }
         let query = Self(pairs);
         for key in READ_ONCE {
             if query.0.iter().filter(|(other, _)| other == key).count() > 1 {
                 return Err(Malformed(format!("query parameter {key} is given more than once")));
+            }
+        }
+        for key in BOOLEANS {
+            if !query.get(key).unwrap_or_default().is_ascii() {
+                return Err(Malformed(format!("query parameter {key} is not ASCII")));
             }
         }
         Ok(query)
@@ -75,11 +84,15 @@ impl Query {
 
 fn decode(raw: &str) -> Result<String, Malformed> {
     // Values may be secret, and this text is logged.
-    let refuse = || Malformed("a query parameter has a bad escape or is not UTF-8 when decoded".to_owned());
+    let refuse = || Malformed("a query parameter has a bad escape, a NUL, or is not UTF-8 when decoded".to_owned());
     if !well_escaped(raw) {
         return Err(refuse());
     }
     let spaced = raw.replace('+', " ");
     let decoded = percent_decode_str(&spaced).decode_utf8().map_err(|_| refuse())?;
+    // Some readers end a text there.
+    if decoded.contains('\0') {
+        return Err(refuse());
+    }
     Ok(decoded.into_owned())
 }
