@@ -13,6 +13,7 @@ use http::{HeaderMap, Method, Uri, header, request::Parts};
 pub use self::{
     info::{RequestInfo, ResourceRequest, Target},
     query::Query,
+    selector::{FieldOperator, FieldRequirement, LabelOperator, LabelRequirement, Selectors},
 };
 
 /// The head of a request, read once. Its parts cannot be changed apart from each other.

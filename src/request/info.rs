@@ -9,7 +9,7 @@ use http::Method;
 use super::{
     Malformed, Query,
     path::{MAX_NAME, Path},
-    selector,
+    selector::Selectors,
 };
 use crate::api::{GroupResource, Verb};
 
@@ -35,6 +35,8 @@ pub struct ResourceRequest {
     pub namespace: String,
     pub name: String,
     pub subresource: String,
+    /// Of list, watch and deletecollection, unless the verb stands in the path.
+    pub selectors: Selectors,
 }
 
 /// `resource[/subresource][.group] [namespace/]name`, for log lines.
@@ -70,13 +72,13 @@ impl RequestInfo {
             }
         };
         // The ancient form that names the verb in the path; method and selectors do not count there.
-        let (mut verb, rest, verb_in_path) = match rest {
+        let (mut verb, rest) = match rest {
             ["watch" | "proxy"] => {
                 return Err(Malformed("unable to determine kind and namespace from url".to_owned()));
             }
-            ["watch", rest @ ..] => (Verb::Watch, rest, true),
-            ["proxy", rest @ ..] => (Verb::Proxy, rest, true),
-            _ => (resource_verb(method), rest, false),
+            ["watch", rest @ ..] => (Verb::Watch, rest),
+            ["proxy", rest @ ..] => (Verb::Proxy, rest),
+            _ => (resource_verb(method), rest),
         };
         let (namespace, rest) = split_namespace(rest);
         let mut parts = rest.iter().copied();
@@ -84,10 +86,14 @@ impl RequestInfo {
         let mut name = parts.next().unwrap_or_default().to_owned();
         let subresource = parts.next().filter(|_| verb != Verb::Proxy).unwrap_or_default();
 
-        if name.is_empty() && verb == Verb::Get && !verb_in_path {
-            (verb, name) = collection_read(query)?;
-        } else if name.is_empty() && verb == Verb::Delete {
-            verb = Verb::DeleteCollection;
+        let mut selectors = Selectors::default();
+        if name.is_empty() && matches!(verb, Verb::Get | Verb::Delete) {
+            let sound;
+            (selectors, sound) = Selectors::read(query);
+            (verb, name) = match verb {
+                Verb::Get => collection_read(query, &selectors, sound)?,
+                _ => (Verb::DeleteCollection, name),
+            };
         }
         Ok(Self {
             verb,
@@ -100,6 +106,7 @@ impl RequestInfo {
                 namespace: namespace.to_owned(),
                 name,
                 subresource: subresource.to_owned(),
+                selectors,
             }),
         })
     }
@@ -156,25 +163,20 @@ fn split_namespace<'a, 'b>(rest: &'b [&'a str]) -> (&'a str, &'b [&'a str]) {
 
 /// A GET without a name is a list or a watch, and its selector may pin the name. If any option cannot be
 /// converted, kube-apiserver falls back to looking at `watch` alone.
-fn collection_read(query: &Query) -> Result<(Verb, String), Malformed> {
+fn collection_read(query: &Query, selectors: &Selectors, sound: bool) -> Result<(Verb, String), Malformed> {
     let verb = if query.is_true("watch") {
         Verb::Watch
     } else {
         Verb::List
     };
-    let convertible = query.is_number("limit") && query.is_number("timeoutSeconds");
-    let name = query
-        .get("fieldSelector")
-        .filter(|_| convertible)
-        .and_then(selector::parse)
-        .and_then(|requirements| selector::pinned_name(&requirements).map(str::to_owned));
-    let name = name.unwrap_or_default();
-    if name.len() > MAX_NAME {
+    let convertible = sound && query.is_number("limit") && query.is_number("timeoutSeconds");
+    let name = selectors.pinned_name().filter(|_| convertible).unwrap_or_default();
+    if name.len() > MAX_NAME || name.contains(char::is_control) {
         return Err(Malformed(
-            "the field selector pins a name longer than any Kubernetes knows".to_owned(),
+            "the field selector pins a name that nothing in Kubernetes can have".to_owned(),
         ));
     }
-    Ok((verb, name))
+    Ok((verb, name.to_owned()))
 }
 
 #[cfg(test)]

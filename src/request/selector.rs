@@ -1,72 +1,118 @@
-//! Field selectors, with the grammar of `k8s.io/apimachinery/pkg/fields` (1.36).
+//! Selectors: which objects of a collection a request is about.
+//!
+//! kube-apiserver hands authorizers the terms of both selectors, and what it cannot parse as no terms at all.
 
-/// One term of a selector; a selector is the AND of its terms.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct Requirement {
-    pub(super) field: String,
-    pub(super) equals: bool,
-    pub(super) value: String,
+mod fields;
+mod labels;
+
+use super::Query;
+
+/// What a list, watch or deletecollection is narrowed to: the AND of all terms.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Selectors {
+    /// Sorted as kube-apiserver sorts them, by their text.
+    pub fields: Vec<FieldRequirement>,
+    /// Sorted by key.
+    pub labels: Vec<LabelRequirement>,
 }
 
-/// The terms in the order kube-apiserver sorts them, or nothing if any of them is malformed.
-pub(super) fn parse(selector: &str) -> Option<Vec<Requirement>> {
-    let mut terms = split_terms(selector);
-    terms.sort_unstable();
-    terms
-        .into_iter()
-        .filter(|term| !term.is_empty())
-        .map(requirement)
-        .collect()
+/// One term of a field selector.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FieldRequirement {
+    pub field: String,
+    pub operator: FieldOperator,
+    pub value: String,
 }
 
-/// The object name a selector pins: the value of the first `metadata.name=` term that can be a path segment.
-pub(super) fn pinned_name(requirements: &[Requirement]) -> Option<&str> {
-    let first = requirements
-        .iter()
-        .find(|term| term.equals && term.field == "metadata.name")?;
-    let value = first.value.as_str();
-    let segment = !matches!(value, "" | "." | "..") && !value.contains(['/', '%']);
-    segment.then_some(value)
+/// `=` and `==` are the same in a field selector.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FieldOperator {
+    Equals,
+    NotEquals,
 }
 
-/// Splits at commas that no backslash escapes.
-fn split_terms(selector: &str) -> Vec<&str> {
-    let mut escaped = false;
-    selector
-        .split(|c| {
-            let split = c == ',' && !escaped;
-            escaped = c == '\\' && !escaped;
-            split
-        })
-        .collect()
+/// One term of a label selector.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LabelRequirement {
+    pub key: String,
+    pub operator: LabelOperator,
+    /// Sorted and each once; none for [`LabelOperator::Exists`] and [`LabelOperator::DoesNotExist`].
+    pub values: Vec<String>,
 }
 
-fn requirement(term: &str) -> Option<Requirement> {
-    // Scanning left to right, at each place the longer operators come first.
-    let (at, operator) = term.char_indices().find_map(|(at, _)| {
-        let rest = term.get(at..)?;
-        ["!=", "==", "="]
-            .into_iter()
-            .find(|operator| rest.starts_with(operator))
-            .map(|operator| (at, operator))
-    })?;
-    Some(Requirement {
-        field: term.get(..at)?.to_owned(),
-        equals: operator != "!=",
-        value: unescape(term.get(at + operator.len()..)?)?,
-    })
+/// kube-apiserver tells `=` from `==`, and so do the reviews it sends to others.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum LabelOperator {
+    DoesNotExist,
+    DoubleEquals,
+    Equals,
+    Exists,
+    GreaterThan,
+    In,
+    LessThan,
+    NotEquals,
+    NotIn,
 }
 
-/// Undoes `\\`, `\,` and `\=`. Any other escape and a bare `=` are errors.
-fn unescape(value: &str) -> Option<String> {
-    let mut plain = String::with_capacity(value.len());
-    let mut chars = value.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => plain.push(chars.next().filter(|c| matches!(c, '\\' | ',' | '='))?),
-            ',' | '=' => return None,
-            _ => plain.push(c),
+impl Selectors {
+    /// The selectors of a query, and whether both of them could be parsed.
+    pub(super) fn read(query: &Query) -> (Self, bool) {
+        let fields = fields::parse(query.get("fieldSelector").unwrap_or_default());
+        let labels = labels::parse(query.get("labelSelector").unwrap_or_default());
+        let sound = fields.is_some() && labels.is_some();
+        let selectors = Self {
+            fields: fields.unwrap_or_default(),
+            labels: labels.unwrap_or_default(),
+        };
+        (selectors, sound)
+    }
+
+    /// Whether a term wants the field to have exactly this value. Other terms can only narrow it further.
+    pub fn require(&self, field: &str, value: &str) -> bool {
+        self.exact(field).any(|exact| exact == value)
+    }
+
+    /// The object name the field selector pins: its first exact `metadata.name`, if that can be a path segment.
+    pub(super) fn pinned_name(&self) -> Option<&str> {
+        let name = self.exact("metadata.name").next()?;
+        let segment = !matches!(name, "" | "." | "..") && !name.contains(['/', '%']);
+        segment.then_some(name)
+    }
+
+    fn exact(&self, field: &str) -> impl Iterator<Item = &str> {
+        self.fields
+            .iter()
+            .filter(move |term| term.operator == FieldOperator::Equals && term.field == field)
+            .map(|term| term.value.as_str())
+    }
+}
+
+impl FieldOperator {
+    /// As kube-apiserver writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Equals => "=",
+            Self::NotEquals => "!=",
         }
     }
-    Some(plain)
 }
+
+impl LabelOperator {
+    /// As kube-apiserver writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::DoesNotExist => "!",
+            Self::DoubleEquals => "==",
+            Self::Equals => "=",
+            Self::Exists => "exists",
+            Self::GreaterThan => "gt",
+            Self::In => "in",
+            Self::LessThan => "lt",
+            Self::NotEquals => "!=",
+            Self::NotIn => "notin",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
