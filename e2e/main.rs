@@ -21,6 +21,8 @@ mod gate;
 mod kubernetes;
 /// What operators rely on: start, probes, metrics, logs, reload.
 mod operating;
+/// The gate and kube-apiserver read requests alike. Skipped, loudly, without Go.
+mod readings;
 /// The request path: what reaches upstream and as whom, and what does not.
 mod requests;
 /// Stopping: what is under way finishes, but not for ever.
