@@ -25,6 +25,8 @@ lint: ## Formatting, clippy, docs, dependencies: no warning is let pass
 bench: ## Micro benchmarks
 	cargo bench --bench authorize
 
-fuzz: ## Every fuzz target for SECONDS_EACH (30); needs nightly Rust and cargo-fuzz
-	for target in $$(cargo +nightly fuzz list); do \
-	  cargo +nightly fuzz run $$target -- -max_total_time=$${SECONDS_EACH:-30} || exit 1; done
+fuzz: ## Every fuzz target for SECONDS_EACH (10)
+	@command -v cargo-fuzz >/dev/null || { echo "fuzz needs cargo-fuzz: cargo install --locked cargo-fuzz" >&2; exit 1; }
+	for target in $$(cargo fuzz list); do \
+	  cargo fuzz run --sanitizer none $${CARGO_TARGET_DIR:+--target-dir "$$CARGO_TARGET_DIR/fuzz"} $$target -- \
+	    -max_total_time=$${SECONDS_EACH:-10} -dict=$(CURDIR)/fuzz/tokens.dict || exit 1; done
