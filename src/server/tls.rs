@@ -1,20 +1,25 @@
 //! TLS for listeners.
 //!
 //! Like kube-apiserver, a listener asks for a client certificate but never fails the handshake over one:
-//! whether it is trusted is decided for every request, with the clock and CA of that moment.
+//! whether it is trusted is decided for every request, with the clock and CA of that moment. What the handshake does
+//! settle is that the client holds the key: its signature is verified with the key of the certificate, whatever else the
+//! certificate says.
 
 use std::sync::Arc;
 
 use rustls::{
-    DigitallySignedStruct, DistinguishedName, RootCertStore, ServerConfig, SignatureScheme,
+    CertificateError, DigitallySignedStruct, DistinguishedName, PeerMisbehaved, RootCertStore, ServerConfig,
+    SignatureScheme,
     client::danger::HandshakeSignatureValid,
-    crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature},
+    crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key},
     pki_types::{
-        CertificateDer, PrivateKeyDer, UnixTime,
+        CertificateDer, PrivateKeyDer, SubjectPublicKeyInfoDer, UnixTime,
         pem::{self, PemObject},
     },
     server::danger::{ClientCertVerified, ClientCertVerifier},
 };
+use webpki::RawPublicKeyEntity;
+use x509_parser::asn1_rs::{Any, FromDer as _, Tag};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -29,6 +34,19 @@ pub enum Error {
     #[error("the key file has no usable private key: {0}; PKCS#8, PKCS#1 and SEC1 PEM are understood")]
     Key(#[source] pem::Error),
 }
+
+const TLS12_SCHEMES: &[SignatureScheme] = &[
+    SignatureScheme::ECDSA_NISTP256_SHA256,
+    SignatureScheme::ECDSA_NISTP384_SHA384,
+    SignatureScheme::ECDSA_NISTP521_SHA512,
+    SignatureScheme::ED25519,
+    SignatureScheme::RSA_PKCS1_SHA256,
+    SignatureScheme::RSA_PKCS1_SHA384,
+    SignatureScheme::RSA_PKCS1_SHA512,
+    SignatureScheme::RSA_PSS_SHA256,
+    SignatureScheme::RSA_PSS_SHA384,
+    SignatureScheme::RSA_PSS_SHA512,
+];
 
 /// Configuration of a listener that shows `certificate` and asks clients for one of `client_ca`.
 pub fn server_config(certificate: &[u8], key: &[u8], client_ca: &[u8]) -> Result<ServerConfig, Error> {
@@ -100,7 +118,19 @@ impl ClientCertVerifier for AskForCertificate {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.algorithms)
+        // Here a scheme does not fix the curve: of the algorithms it may stand for, that of the key is taken. Schemes that
+        // came with TLS 1.3 stand for none.
+        let scheme = TLS12_SCHEMES.iter().find(|scheme| **scheme == signature.scheme);
+        let mapped = scheme.and_then(|scheme| self.algorithms.mapping.iter().find(|(known, _)| known == scheme));
+        let (_, candidates) = mapped.ok_or(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme)?;
+        let key = public_key(certificate)?;
+        let key = RawPublicKeyEntity::try_from(&key).map_err(|_| CertificateError::BadEncoding)?;
+        let verifies = |algorithm| key.verify_signature(algorithm, message, signature.signature()).is_ok();
+        if candidates.iter().any(|algorithm| verifies(*algorithm)) {
+            Ok(HandshakeSignatureValid::assertion())
+        } else {
+            Err(CertificateError::BadSignature.into())
+        }
     }
 
     fn verify_tls13_signature(
@@ -109,7 +139,7 @@ impl ClientCertVerifier for AskForCertificate {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.algorithms)
+        verify_tls13_signature_with_raw_key(message, &public_key(certificate)?, signature, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -117,8 +147,33 @@ impl ClientCertVerifier for AskForCertificate {
     }
 }
 
+/// The key of a certificate, from which nothing else is read: a certificate that cannot be believed, or not even be parsed
+/// to its end, is for the requests to refuse.
+fn public_key<'a>(certificate: &'a CertificateDer<'_>) -> Result<SubjectPublicKeyInfoDer<'a>, CertificateError> {
+    let find = || {
+        let (_, certificate) = Any::from_der(certificate).ok()?;
+        let (_, body) = Any::from_der(certificate.data).ok()?;
+        let mut rest = body.data;
+        // The version may be left out. Serial number, algorithm, issuer, validity and subject may not.
+        let (after, version) = Any::from_der(rest).ok()?;
+        if version.tag() == Tag(0) {
+            rest = after;
+        }
+        for _ in 0..5 {
+            (rest, _) = Any::from_der(rest).ok()?;
+        }
+        let (after, _) = Any::from_der(rest).ok()?;
+        rest.get(..rest.len() - after.len())
+    };
+    let key = find().ok_or(CertificateError::BadEncoding)?;
+    Ok(SubjectPublicKeyInfoDer::from(key))
+}
+
 /// Makes the one crypto provider of this program the default of every library in it.
 pub fn install_crypto() {
     // Fails only when it was done before, which is as good.
     let _ = CryptoProvider::install_default(rustls::crypto::aws_lc_rs::default_provider());
 }
+
+#[cfg(test)]
+mod tests;
