@@ -4,6 +4,8 @@
 //! an attribute of the subject may carry the UID.
 
 mod ca;
+mod der;
+mod strict;
 
 use std::fmt::Write as _;
 
@@ -17,8 +19,11 @@ use x509_parser::{
     x509::{AttributeTypeAndValue, X509Name},
 };
 
-pub use self::ca::LoadError;
-use self::ca::{Anchors, Window};
+pub use self::{ca::LoadError, strict::Malformed};
+use self::{
+    ca::{Anchors, Window},
+    strict::Certificate,
+};
 use crate::{
     api::names,
     caller::{Caller, User},
@@ -50,6 +55,8 @@ pub struct Verified {
 pub enum Error {
     #[error("client certificate has no common name")]
     NoName,
+    #[error("client sent a certificate that cannot be used: {0}")]
+    Malformed(#[from] Malformed),
     #[error("client certificate cannot be parsed: {0}")]
     Parse(String),
     #[error("client certificate has {0} in its subject")]
@@ -62,6 +69,8 @@ pub enum Error {
 
 /// Attribute of the subject that carries the user's UID.
 const UID: Oid<'static> = oid!(1.3.6.1.4.1.57683.2);
+/// More than this is no mistake.
+const MAX_SENT: usize = 16;
 /// Two levels of intermediates, and a root that need not be sent. With every one more, a client could make the search for
 /// a path several times longer.
 const MAX_INTERMEDIATES: usize = 3;
@@ -78,12 +87,10 @@ impl ClientCa {
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> Result<Verified, Error> {
-        if intermediates.len() > MAX_INTERMEDIATES {
-            return Err(Error::TooMany(intermediates.len() + 1));
-        }
+        let intermediates = related(leaf, intermediates)?;
         let window = self
             .anchors
-            .verify(leaf, intermediates, now)
+            .verify(leaf, &intermediates, now)
             .map_err(Error::Untrusted)?;
         let caller = user(leaf, &parse(leaf)?, self.options)?.authenticated().into();
         Ok(Verified { caller, window })
@@ -95,6 +102,32 @@ impl Verified {
     pub fn holds(&self, now: UnixTime) -> bool {
         self.window.contains(now)
     }
+}
+
+/// The certificates that can be in a path from the leaf, by their names. What has nothing to do with it is left out, but has
+/// to be something Go would parse: kube-apiserver parses all it is sent.
+fn related<'a>(leaf: &CertificateDer<'_>, sent: &'a [CertificateDer<'_>]) -> Result<Vec<CertificateDer<'a>>, Error> {
+    if sent.len() > MAX_SENT {
+        return Err(Error::TooMany(sent.len() + 1));
+    }
+    let mut rest = sent
+        .iter()
+        .map(|der| Ok((der.as_ref(), Certificate::read(der)?)))
+        .collect::<Result<Vec<_>, Error>>()?;
+    let mut wanted = vec![Certificate::read(leaf)?.issuer];
+    let mut related: Vec<CertificateDer<'a>> = Vec::new();
+    while let Some(issuer) = wanted.pop() {
+        for (der, certificate) in rest.extract_if(.., |(_, certificate)| certificate.subject == issuer) {
+            if related.iter().all(|known| known.as_ref() != der) {
+                related.push(CertificateDer::from(der));
+                wanted.push(certificate.issuer);
+            }
+        }
+    }
+    if related.len() > MAX_INTERMEDIATES {
+        return Err(Error::TooMany(sent.len() + 1));
+    }
+    Ok(related)
 }
 
 fn parse<'a>(certificate: &'a CertificateDer<'_>) -> Result<X509Certificate<'a>, Error> {
@@ -176,6 +209,9 @@ fn explain(error: &webpki::Error) -> String {
         webpki::Error::CertExpired { .. } => "it has expired".to_owned(),
         webpki::Error::CertNotValidYet { .. } => "it is not valid yet".to_owned(),
         webpki::Error::RequiredEkuNotFoundContext(_) => "it is not for client authentication".to_owned(),
+        webpki::Error::UnsupportedCriticalExtension => {
+            "it, or a CA between it and clientCAFile, has an extension that is not understood".to_owned()
+        }
         webpki::Error::UnknownIssuer => "no valid CA of clientCAFile has signed it".to_owned(),
         other => format!("{other:?}"),
     }

@@ -1,15 +1,17 @@
 //! Which certificates are believed: those that Go's `crypto/x509` would believe with the same CA file.
 //!
 //! webpki builds and checks the path. It takes a trust anchor for a name and a key and no more; what Go also asks of a
-//! root (that it is a CA, valid now, and meant for this) and of an intermediate (that it may sign) is checked here.
+//! root (that it is a CA, valid now, and meant for this), of an intermediate (that it may sign) and of extensions that
+//! webpki does not look into is checked here.
 
 use rustls::pki_types::{CertificateDer, TrustAnchor, UnixTime};
 use webpki::{
     EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter, KeyUsage, RequiredEkuNotFoundContext, VerifiedPath,
     anchor_from_trusted_cert,
 };
-use x509_parser::prelude::{FromDer as _, X509Certificate, X509Extension};
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
+use super::strict::Certificate;
 use crate::server::tls;
 
 /// The trust anchors of a CA file.
@@ -20,7 +22,8 @@ pub(super) struct Anchors {
     roots: Vec<Root>,
 }
 
-/// When everything of a path is valid: not before, not after, in seconds.
+/// When everything of a path is valid, in seconds. The last second does not count: in all of it but its first instant the
+/// time is past the end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Window {
     pub(super) from: u64,
@@ -32,6 +35,7 @@ struct Root {
     window: Window,
     /// How many intermediates may follow.
     path_length: Option<u32>,
+    name_constraints: bool,
 }
 
 /// A CA file that cannot be used.
@@ -70,9 +74,9 @@ impl Anchors {
             if !may_sign(&certificate) {
                 return Err(refuse("may not sign certificates (key usage)"));
             }
-            let unknown =
-                |extension: &X509Extension<'_>| extension.critical && extension.parsed_extension().unsupported();
-            if certificate.extensions().iter().any(unknown) {
+            let strict =
+                Certificate::read(&der).map_err(|_| refuse("is not a certificate kube-apiserver would read"))?;
+            if strict.notes.unhandled {
                 return Err(refuse("has a critical extension that is not understood"));
             }
             let usage = certificate.extended_key_usage().map_err(|_| LoadError::Parse)?;
@@ -84,6 +88,7 @@ impl Anchors {
             all.roots.push(Root {
                 window: Window::of(&certificate),
                 path_length: constraints.and_then(|constraints| constraints.path_len_constraint),
+                name_constraints: strict.notes.name_constraints,
             });
         }
         Ok(all)
@@ -98,7 +103,7 @@ impl Anchors {
     ) -> Result<Window, webpki::Error> {
         let algorithms = rustls::crypto::aws_lc_rs::default_provider().signature_verification_algorithms;
         let end_entity = EndEntityCert::try_from(leaf)?;
-        let believed = |path: &VerifiedPath<'_>| self.window(path, now).map(drop);
+        let believed = |path: &VerifiedPath<'_>| self.believe(leaf, path, now).map(drop);
         let path = end_entity.verify_for_usage(
             algorithms.all,
             &self.anchors,
@@ -108,40 +113,55 @@ impl Anchors {
             None,
             Some(&believed),
         )?;
-        let (_, parsed) = X509Certificate::from_der(leaf).map_err(|_| webpki::Error::BadDer)?;
-        Ok(self.window(&path, now)?.and(Window::of(&parsed)))
+        self.believe(leaf, &path, now)
     }
 
-    /// When the root and the intermediates of a path are valid, which includes now.
-    fn window(&self, path: &VerifiedPath<'_>, now: UnixTime) -> Result<Window, webpki::Error> {
-        let anchor = path.anchor();
-        let same = |candidate: &TrustAnchor<'_>| candidate == anchor;
-        // A renewed root has the name and key of the old one: any of them that is good will do.
-        let mut roots = self
-            .anchors
-            .iter()
-            .zip(&self.roots)
-            .filter(|(candidate, _)| same(candidate));
-        let length = path.intermediate_certificates().count();
-        let fits = |root: &Root| root.path_length.is_none_or(|most| length <= most as usize);
-        let good = roots.find(|(_, root)| root.window.contains(now) && fits(root));
-        let (_, root) = good.ok_or(webpki::Error::UnknownIssuer)?;
+    /// Whether Go would take a path that webpki takes, and when everything in it is valid, which includes now.
+    fn believe(
+        &self,
+        leaf: &CertificateDer<'_>,
+        path: &VerifiedPath<'_>,
+        now: UnixTime,
+    ) -> Result<Window, webpki::Error> {
+        let intermediates: Vec<_> = path.intermediate_certificates().map(webpki::Cert::der).collect();
+        let root = self.root(path, intermediates.len(), now)?;
         let mut window = root.window;
-        for intermediate in path.intermediate_certificates() {
-            let der = intermediate.der();
-            let (_, parsed) = X509Certificate::from_der(&der).map_err(|_| webpki::Error::BadDer)?;
-            if !may_sign(&parsed) {
+        let mut constrained = root.name_constraints;
+        for der in intermediates.iter().rev().chain([leaf]) {
+            let (_, parsed) = X509Certificate::from_der(der).map_err(|_| webpki::Error::BadDer)?;
+            let strict = Certificate::read(der).map_err(|_| webpki::Error::BadDer)?;
+            if der != leaf && !may_sign(&parsed) {
                 return Err(webpki::Error::UnknownIssuer);
             }
+            // Policy rules are seldom seen; Go follows them, webpki does not.
+            if strict.notes.unhandled || strict.notes.policy_rules {
+                return Err(webpki::Error::UnsupportedCriticalExtension);
+            }
+            if constrained && strict.notes.odd_names {
+                return Err(webpki::Error::NameConstraintViolation);
+            }
+            constrained |= strict.notes.name_constraints;
             window = window.and(Window::of(&parsed));
         }
-        Ok(window)
+        if window.contains(now) {
+            Ok(window)
+        } else {
+            Err(webpki::Error::UnknownIssuer)
+        }
+    }
+
+    /// The root of a path. A renewed one has the name and key of the old: any of them that is good will do.
+    fn root(&self, path: &VerifiedPath<'_>, length: usize, now: UnixTime) -> Result<&Root, webpki::Error> {
+        let fits = |root: &Root| root.path_length.is_none_or(|most| length <= most as usize);
+        let mut roots = self.anchors.iter().zip(&self.roots);
+        let good = roots.find(|(anchor, root)| *anchor == path.anchor() && root.window.contains(now) && fits(root));
+        good.map(|(_, root)| root).ok_or(webpki::Error::UnknownIssuer)
     }
 }
 
 impl Window {
     pub(super) fn contains(self, now: UnixTime) -> bool {
-        (self.from..=self.until).contains(&now.as_secs())
+        (self.from..self.until).contains(&now.as_secs())
     }
 
     fn of(certificate: &X509Certificate<'_>) -> Self {

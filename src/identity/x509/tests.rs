@@ -131,6 +131,33 @@ fn a_client_cannot_make_the_gate_search_a_heap_of_certificates() {
     assert!(matches!(error, Error::TooMany(101)));
 }
 
+/// What a client sends besides does not spoil a good chain, nor does it make the search longer.
+#[test]
+fn unrelated_certificates_are_left_out() {
+    let root = Signer::root(|_| ());
+    let between = root.intermediate(|_| ());
+    let leaf = between.sign("n", |_| ());
+    let others: Vec<Signer> = (0..5)
+        .map(|_| Signer::root(|params| rename(params, "another")))
+        .collect();
+    let mut sent: Vec<&str> = others.iter().map(|other| other.pem.as_str()).collect();
+    sent.push(&between.pem);
+    assert_eq!(outcome(&root.pem, &leaf, &sent), "ok");
+    assert_eq!(
+        outcome(&root.pem, &leaf, &[between.pem.as_str(); 5]),
+        "ok",
+        "the same again and again"
+    );
+    let namesakes: Vec<Signer> = (0..3).map(|_| root.intermediate(|_| ())).collect();
+    let mut sent: Vec<&str> = namesakes.iter().map(|other| other.pem.as_str()).collect();
+    sent.push(&between.pem);
+    assert_eq!(outcome(&root.pem, &leaf, &sent), "more than any chain needs");
+}
+
+fn rename(params: &mut CertificateParams, name: &str) {
+    params.distinguished_name.push(DnType::CommonName, name);
+}
+
 fn verify(ca: &Authority, pair: &Pair) -> Result<Verified, Error> {
     let certificates = tls::certificates(pair.certificate.as_bytes()).unwrap();
     client_ca(ca).verify(&certificates[0], &[], UnixTime::now())
@@ -248,6 +275,7 @@ fn outcome(root: &str, leaf: &str, intermediates: &[&str]) -> &'static str {
         "expired",
         "not valid yet",
         "not for client authentication",
+        "more than any chain needs",
     ];
     known.into_iter().find(|text| error.contains(text)).unwrap_or("other")
 }
