@@ -60,6 +60,8 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     pub key: PathBuf,
     pub client_ca: PathBuf,
+    /// Which of its certificates it has taken back.
+    pub client_crl: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug)]

@@ -3,13 +3,15 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
+use rustls::pki_types::UnixTime;
 use tokio::task::JoinSet;
+use tracing::warn;
 
 use crate::{
     config::{self, TlsFiles},
     identity::{
         Authenticator,
-        x509::{ClientCa, Options},
+        x509::{ClientCa, LoadError, Options},
     },
     server::{self, Transport, reload::Reloading, tls},
     upstream::{self, Client},
@@ -33,11 +35,21 @@ impl Files {
             certificate,
             key,
             client_ca,
+            client_crl,
         } = files;
         let listener = self.watch(what, [certificate, key, client_ca], |[certificate, key, client_ca]| {
             tls::server_config(certificate, key, client_ca)
         })?;
-        let client_ca = self.watch("client-ca", [client_ca], move |[pem]| ClientCa::from_pem(pem, options))?;
+        // One swap for both, so that no request is judged by a CA without its lists.
+        let client_ca = match client_crl {
+            None => self.watch("client-ca", [client_ca], move |[ca]| ClientCa::from_pem(ca, options))?,
+            Some(lists) => self.watch("client-ca", [client_ca, lists], move |[ca, lists]| {
+                let ca = ClientCa::from_pem(ca, options)?.with_lists(lists)?;
+                let outdated = ca.lists().filter(|list| list.is_outdated(UnixTime::now()));
+                outdated.for_each(|list| warn!(issuer = list.issuer, "revocation list is out of date; still used"));
+                Ok::<_, LoadError>(ca)
+            })?,
+        };
         Ok((Transport::Tls(listener), Authenticator { client_ca }))
     }
 

@@ -97,7 +97,7 @@ fn serving(mut section: Section<'_>) -> Option<Serving> {
 fn admin(mut section: Section<'_>) -> Option<Admin> {
     let address = section.address("address");
     let address = section.require("address", address, "address: 127.0.0.1:8444");
-    let wants_tls = ["certFile", "keyFile", "clientCAFile"]
+    let wants_tls = ["certFile", "keyFile", "clientCAFile", "clientCRLFile"]
         .iter()
         .any(|key| section.has(key));
     let tls = tls_files(&mut section, wants_tls);
@@ -113,7 +113,7 @@ fn admin(mut section: Section<'_>) -> Option<Admin> {
     Some(Admin { address: address?, tls })
 }
 
-/// All three files, or nothing; nothing is a problem if they are wanted.
+/// All three files, and the one that may be left out, or nothing; nothing is a problem if they are wanted.
 fn tls_files(section: &mut Section<'_>, wanted: bool) -> Option<TlsFiles> {
     let mut file = |key, hint| {
         let path = section.file(key);
@@ -128,10 +128,12 @@ fn tls_files(section: &mut Section<'_>, wanted: bool) -> Option<TlsFiles> {
         "clientCAFile",
         "the PEM certificates of the CAs that sign client certificates",
     );
+    let client_crl = section.file("clientCRLFile");
     Some(TlsFiles {
         certificate: certificate?,
         key: key?,
         client_ca: client_ca?,
+        client_crl,
     })
 }
 

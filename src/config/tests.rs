@@ -26,6 +26,22 @@ fn what_is_left_out_has_defaults() {
 }
 
 #[test]
+fn revocation_lists_may_be_left_out_but_not_be_missing() {
+    assert_eq!(load(GOOD).unwrap().serving.tls.client_crl, None);
+    let with = |file: &str| GOOD.replace("clientCAFile: a}", &format!("clientCAFile: a, clientCRLFile: {file}}}"));
+    let config = load(&with("a")).unwrap();
+    assert!(config.serving.tls.client_crl.is_some_and(|path| path.ends_with("a")));
+    let error = load(&with("missing.crl")).unwrap_err().to_string();
+    assert!(error.contains("serving.clientCRLFile: cannot read"), "{error}");
+    let alone = GOOD.replace(
+        "address: '127.0.0.1:8444'",
+        "address: '127.0.0.1:8444', clientCRLFile: a",
+    );
+    let error = load(&alone).unwrap_err().to_string();
+    assert!(error.contains("admin.clientCAFile"), "{error}");
+}
+
+#[test]
 fn the_example_explains_every_key_and_is_well_formed() {
     let example = include_str!("../../config/example.yaml");
     let dir = tempfile::tempdir().unwrap();

@@ -4,6 +4,7 @@
 //! an attribute of the subject may carry the UID.
 
 mod ca;
+mod crl;
 mod der;
 mod strict;
 
@@ -19,7 +20,7 @@ use x509_parser::{
     x509::{AttributeTypeAndValue, X509Name},
 };
 
-pub use self::{ca::LoadError, strict::Malformed};
+pub use self::{ca::LoadError, crl::Summary, strict::Malformed};
 use self::{
     ca::{Anchors, Window},
     strict::Certificate,
@@ -79,6 +80,17 @@ impl ClientCa {
     pub fn from_pem(pem: &[u8], options: Options) -> Result<Self, LoadError> {
         let anchors = Anchors::from_pem(pem)?;
         Ok(Self { anchors, options })
+    }
+
+    /// The same CAs, with the lists of what they have taken back.
+    pub fn with_lists(self, pem: &[u8]) -> Result<Self, LoadError> {
+        let anchors = self.anchors.with_lists(pem)?;
+        Ok(Self { anchors, ..self })
+    }
+
+    /// The lists in use.
+    pub fn lists(&self) -> impl Iterator<Item = &Summary> {
+        self.anchors.lists().summaries()
     }
 
     pub fn verify(
@@ -206,6 +218,10 @@ fn printable(c: char) -> bool {
 
 fn explain(error: &webpki::Error) -> String {
     match error {
+        webpki::Error::CertRevoked => "it, or a CA between it and clientCAFile, was revoked".to_owned(),
+        webpki::Error::InvalidCrlSignatureForPublicKey => {
+            "clientCRLFile has a list in the name of its issuer that this issuer has not signed".to_owned()
+        }
         webpki::Error::CertExpired { .. } => "it has expired".to_owned(),
         webpki::Error::CertNotValidYet { .. } => "it is not valid yet".to_owned(),
         webpki::Error::RequiredEkuNotFoundContext(_) => "it is not for client authentication".to_owned(),

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use rustls::pki_types::UnixTime;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use super::Report;
 use crate::{
     config::{Config, Identity, TlsFiles},
-    identity::x509::{ClientCa, Options},
+    identity::x509::{ClientCa, Options, Summary},
     server::tls,
 };
 
@@ -33,13 +34,31 @@ fn listener(name: &str, files: &TlsFiles, options: Options, report: &mut Report)
     let usable = read(&files.certificate).and_then(|certificate| {
         let (key, client_ca) = (read(&files.key)?, read(&files.client_ca)?);
         tls::server_config(&certificate, &key, &client_ca).map_err(|error| error.to_string())?;
-        ClientCa::from_pem(&client_ca, options).map_err(|error| format!("clientCAFile: {error}"))
+        let ca = ClientCa::from_pem(&client_ca, options).map_err(|error| format!("clientCAFile: {error}"))?;
+        match &files.client_crl {
+            None => Ok(ca),
+            Some(lists) => {
+                let with_lists = ca.with_lists(&read(lists)?);
+                with_lists.map_err(|error| format!("clientCRLFile: {error}"))
+            }
+        }
     });
-    if let Err(error) = usable {
-        report.fail(format!("{name}: {error}"));
+    match usable {
+        Ok(ca) => ca.lists().for_each(|list| revocations(name, list, report)),
+        Err(error) => report.fail(format!("{name}: {error}")),
     }
     expiry(&format!("{name}.certFile"), &files.certificate, report);
     expiry(&format!("{name}.clientCAFile"), &files.client_ca, report);
+}
+
+/// Says of a list whose it is and whether there should be a newer one.
+fn revocations(name: &str, list: &Summary, report: &mut Report) {
+    let about = format!("{name}.clientCRLFile: {}, {} revoked", list.issuer, list.revoked);
+    if list.is_outdated(UnixTime::now()) {
+        report.warn(format!("{about}; out of date, and used until there is a newer one"));
+    } else {
+        report.ok(about);
+    }
 }
 
 /// Says of every certificate in a file whose it is and how long it is good.

@@ -11,7 +11,7 @@ use webpki::{
 };
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-use super::strict::Certificate;
+use super::{crl::Lists, strict::Certificate};
 use crate::server::tls;
 
 /// The trust anchors of a CA file.
@@ -20,6 +20,7 @@ pub(super) struct Anchors {
     /// As webpki wants them; `roots` has the rest, in the same order.
     anchors: Vec<TrustAnchor<'static>>,
     roots: Vec<Root>,
+    lists: Lists,
 }
 
 /// When everything of a path is valid, in seconds. The last second does not count: in all of it but its first instant the
@@ -36,13 +37,21 @@ struct Root {
     /// How many intermediates may follow.
     path_length: Option<u32>,
     name_constraints: bool,
+    /// SubjectPublicKeyInfo, whole.
+    key: Vec<u8>,
 }
 
-/// A CA file that cannot be used.
+/// A CA file, or the lists that go with it, that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("{subject}: {why}")]
     Anchor { subject: String, why: &'static str },
+    #[error("revocation list of {issuer}: {why}")]
+    List { issuer: String, why: String },
+    #[error("a revocation list cannot be parsed")]
+    ListParse,
+    #[error("the file has no PEM block \"X509 CRL\"; leave clientCRLFile out where there is no list")]
+    NoList,
     #[error("a certificate cannot be parsed")]
     Parse,
     #[error(transparent)]
@@ -57,6 +66,7 @@ impl Anchors {
         let mut all = Self {
             anchors: Vec::new(),
             roots: Vec::new(),
+            lists: Lists::default(),
         };
         for der in tls::certificates(pem)? {
             let (_, certificate) = X509Certificate::from_der(&der).map_err(|_| LoadError::Parse)?;
@@ -89,9 +99,22 @@ impl Anchors {
                 window: Window::of(&certificate),
                 path_length: constraints.and_then(|constraints| constraints.path_len_constraint),
                 name_constraints: strict.notes.name_constraints,
+                key: strict.key.to_vec(),
             });
         }
         Ok(all)
+    }
+
+    pub(super) fn with_lists(mut self, pem: &[u8]) -> Result<Self, LoadError> {
+        let names = self.anchors.iter().map(|anchor| anchor.subject.as_ref());
+        let keys = self.roots.iter().map(|root| root.key.as_slice());
+        let roots: Vec<_> = names.zip(keys).collect();
+        self.lists = Lists::from_pem(pem, &roots)?;
+        Ok(self)
+    }
+
+    pub(super) fn lists(&self) -> &Lists {
+        &self.lists
     }
 
     /// Verifies a chain, and says for how long the answer stands.
@@ -127,6 +150,7 @@ impl Anchors {
         let root = self.root(path, intermediates.len(), now)?;
         let mut window = root.window;
         let mut constrained = root.name_constraints;
+        let mut issuer_key = root.key.as_slice();
         for der in intermediates.iter().rev().chain([leaf]) {
             let (_, parsed) = X509Certificate::from_der(der).map_err(|_| webpki::Error::BadDer)?;
             let strict = Certificate::read(der).map_err(|_| webpki::Error::BadDer)?;
@@ -140,6 +164,8 @@ impl Anchors {
             if constrained && strict.notes.odd_names {
                 return Err(webpki::Error::NameConstraintViolation);
             }
+            self.lists.check(&strict, issuer_key)?;
+            issuer_key = strict.key;
             constrained |= strict.notes.name_constraints;
             window = window.and(Window::of(&parsed));
         }

@@ -75,6 +75,13 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The next value with its tag and length.
+    pub(super) fn whole(&mut self, tag: u8) -> Option<&'a [u8]> {
+        let before = self.0;
+        self.read(tag)?;
+        before.get(..before.len() - self.0.len())
+    }
+
     pub(super) fn integer(&mut self) -> Option<&'a [u8]> {
         let value = self.read(INTEGER)?.0;
         match value {

@@ -10,9 +10,12 @@ use super::der::{OID, Reader, SEQUENCE, SET};
 /// The parts of a certificate that matter besides what webpki checks. Nothing was verified.
 #[derive(Debug)]
 pub(super) struct Certificate<'a> {
+    pub(super) serial: &'a [u8],
     /// Names without their outer header, as webpki has them.
     pub(super) issuer: &'a [u8],
     pub(super) subject: &'a [u8],
+    /// SubjectPublicKeyInfo, whole.
+    pub(super) key: &'a [u8],
     pub(super) notes: Notes,
 }
 
@@ -48,7 +51,7 @@ impl<'a> Certificate<'a> {
         let mut body = outer.read(SEQUENCE).ok_or(Malformed("outer form"))?;
         version(&mut body).ok_or(Malformed("version"))?;
         let positive = |serial: &&[u8]| serial.first().is_some_and(|byte| byte & 0x80 == 0);
-        body.integer().filter(positive).ok_or(Malformed("serial number"))?;
+        let serial = body.integer().filter(positive).ok_or(Malformed("serial number"))?;
         let mut algorithm = body.read(SEQUENCE).ok_or(Malformed("signature algorithm"))?;
         algorithm.oid().ok_or(Malformed("signature algorithm"))?;
         let issuer = body.read(SEQUENCE).filter(|issuer| name(*issuer).is_some());
@@ -56,10 +59,16 @@ impl<'a> Certificate<'a> {
         body.read(SEQUENCE).ok_or(Malformed("validity"))?;
         let subject = body.read(SEQUENCE).filter(|subject| name(*subject).is_some());
         let subject = subject.ok_or(Malformed("subject"))?.rest();
-        let key = body.read(SEQUENCE).and_then(known_key);
-        key.ok_or(Malformed("public key"))?;
+        let key = body.whole(SEQUENCE).filter(|key| known_key(key).is_some());
+        let key = key.ok_or(Malformed("public key"))?;
         let notes = extensions::read(body)?;
-        Ok(Self { issuer, subject, notes })
+        Ok(Self {
+            serial,
+            issuer,
+            subject,
+            key,
+            notes,
+        })
     }
 }
 
@@ -104,7 +113,8 @@ fn basic(unit: &[u8]) -> bool {
     !matches!(point, 0xd800..=0xdfff | 0xfdd0..=0xfdef | 0xfffe | 0xffff)
 }
 
-fn known_key(mut info: Reader<'_>) -> Option<()> {
+fn known_key(key: &[u8]) -> Option<()> {
+    let mut info = Reader::new(key).read(SEQUENCE)?;
     let algorithm = info.read(SEQUENCE)?.read(OID)?;
     info.bit_string()?;
     KEYS.contains(&algorithm.rest()).then_some(())

@@ -1,3 +1,5 @@
+mod revocation;
+
 use std::sync::Arc;
 
 use rcgen::{
@@ -257,9 +259,18 @@ impl Signer {
 
 /// `ok`, or which of the known explanations loading or verifying ended with.
 fn outcome(root: &str, leaf: &str, intermediates: &[&str]) -> &'static str {
+    with_lists(root, None, leaf, intermediates)
+}
+
+fn with_lists(root: &str, lists: Option<&str>, leaf: &str, intermediates: &[&str]) -> &'static str {
     let der = |pem: &str| tls::certificates(pem.as_bytes()).unwrap().remove(0);
     let intermediates: Vec<_> = intermediates.iter().map(|pem| der(pem)).collect();
-    let error = match ClientCa::from_pem(root.as_bytes(), OPTIONS) {
+    let ca = ClientCa::from_pem(root.as_bytes(), OPTIONS);
+    let ca = ca.and_then(|ca| match lists {
+        Some(lists) => ca.with_lists(lists.as_bytes()),
+        None => Ok(ca),
+    });
+    let error = match ca {
         Err(error) => error.to_string(),
         Ok(ca) => match ca.verify(&der(leaf), &intermediates, UnixTime::now()) {
             Err(error) => error.to_string(),
@@ -276,6 +287,11 @@ fn outcome(root: &str, leaf: &str, intermediates: &[&str]) -> &'static str {
         "not valid yet",
         "not for client authentication",
         "more than any chain needs",
+        "was revoked",
+        "this issuer has not signed",
+        "is not signed by the CA of that name",
+        "cannot be parsed",
+        "no PEM block",
     ];
     known.into_iter().find(|text| error.contains(text)).unwrap_or("other")
 }
