@@ -21,6 +21,7 @@ use crate::gate::{Answer, Process, send, try_send};
 
 /// A control plane. It ends when this is dropped; its logs are in its folder until then.
 pub(crate) struct Cluster {
+    pub(crate) api: SocketAddr,
     dir: TempDir,
     children: Vec<Child>,
 }
@@ -71,7 +72,7 @@ pub(crate) async fn shared(guard: Guard) -> Option<Arc<Cluster>> {
     Some(match shared.upgrade() {
         Some(cluster) => cluster,
         None => {
-            let cluster = Arc::new(Cluster::start(&assets, guard).await);
+            let cluster = Arc::new(Cluster::start(&assets, guard, "").await);
             *shared = Arc::downgrade(&cluster);
             cluster
         }
@@ -79,11 +80,20 @@ pub(crate) async fn shared(guard: Guard) -> Option<Arc<Cluster>> {
 }
 
 impl Cluster {
-    async fn start(assets: &Path, guard: Guard) -> Self {
+    /// A cluster of its own for a test, which believes client certificates of more CAs (PEM).
+    pub(crate) async fn with_client_cas(more: &str) -> Option<Self> {
+        Some(Self::start(&assets()?, Guard::None, more).await)
+    }
+
+    async fn start(assets: &Path, guard: Guard, more_client_cas: &str) -> Self {
         scopegate::server::tls::install_crypto();
         let dir = tempfile::Builder::new().prefix("scopegate-e2e-").tempdir().unwrap();
         let pki = Pki::new().unwrap();
         pki.write(dir.path(), &["localhost", "127.0.0.1"], &[]).unwrap();
+        // Keys for service accounts are read from certificates, too, but not from a bundle.
+        fs::copy(dir.path().join("client-ca.crt"), dir.path().join("service-account.crt")).unwrap();
+        let client_cas = pki.client_ca.certificate.clone() + more_client_cas;
+        fs::write(dir.path().join("client-ca.crt"), client_cas).unwrap();
         for (file, name, group) in USERS {
             pki.client_ca
                 .issue(name, *group, Usage::Client)
@@ -99,6 +109,7 @@ impl Cluster {
 
         let (etcd, peer, api) = (free(), free(), free());
         let mut cluster = Self {
+            api,
             dir,
             children: Vec::new(),
         };
@@ -129,7 +140,7 @@ impl Cluster {
                 .args(["--requestheader-group-headers", "X-Remote-Group"])
                 .args(["--requestheader-extra-headers-prefix", "X-Remote-Extra-"])
                 .args(["--requestheader-uid-headers", "X-Remote-Uid"])
-                .args(["--service-account-key-file", "client-ca.crt"])
+                .args(["--service-account-key-file", "service-account.crt"])
                 .args(["--service-account-signing-key-file", "client-ca.key"])
                 .args(["--service-account-issuer", "https://kubernetes.default.svc"])
                 .args(["--service-cluster-ip-range", "10.0.0.0/24"])

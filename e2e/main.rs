@@ -11,6 +11,8 @@
 
 /// Audit events: one for every request, whatever became of it, and never a secret in them.
 mod audit;
+/// Client certificates: whom the gate and kube-apiserver take them for, and when they stop to be good.
+mod certificates;
 /// The command line: help, exit codes, completions, certs, demo, check against the stand-in.
 mod cli;
 /// Real etcd and kube-apiserver processes.
@@ -21,6 +23,8 @@ mod gate;
 mod kubernetes;
 /// What operators rely on: start, probes, metrics, logs, reload.
 mod operating;
+/// Certificates made byte by byte.
+mod pki;
 /// The gate and kube-apiserver read requests alike. Skipped, loudly, without Go.
 mod readings;
 /// The request path: what reaches upstream and as whom, and what does not.

@@ -205,6 +205,7 @@ fn plain<'a>(attribute: &'a AttributeTypeAndValue<'_>) -> Option<&'a str> {
         Tag::Utf8String => true,
         Tag::PrintableString => value.chars().all(printable),
         Tag::Ia5String => value.is_ascii(),
+        Tag::NumericString => value.chars().all(|c| c.is_ascii_digit() || c == ' '),
         _ => false,
     };
     let exact = value.trim() == value && !value.contains(char::is_control);
