@@ -1,3 +1,4 @@
+mod lifetime;
 mod variants;
 
 use std::{net::SocketAddr, sync::Arc};

@@ -151,6 +151,28 @@ impl Entity {
         pem("CERTIFICATE", &self.der)
     }
 
+    pub(crate) fn key_pem(&self) -> String {
+        self.key.serialize_pem()
+    }
+
+    /// A certificate revocation list that names these serial numbers.
+    pub(crate) fn list(&self, revoked: &[&[u8]]) -> String {
+        let entry = |serial: &&[u8]| tlv(0x30, &[&tlv(2, &[serial]), &moment(Duration::hours(-1))]);
+        let entries = match revoked.iter().map(entry).collect::<Vec<_>>().concat() {
+            none if none.is_empty() => none,
+            some => tlv(0x30, &[&some]),
+        };
+        let algorithm = algorithm(self.key.algorithm());
+        let number = tlv(0xa0, &[&tlv(0x30, &[&extension(&[0x55, 0x1d, 20], false, &[2, 1, 1])])]);
+        let times = [moment(Duration::hours(-1)), moment(Duration::hours(1))].concat();
+        let body = tlv(0x30, &[&[2, 1, 1], &algorithm, &self.name, &times, &entries, &number]);
+        let signature = self.key.sign(&body).unwrap();
+        pem(
+            "X509 CRL",
+            &tlv(0x30, &[&body, &algorithm, &tlv(3, &[&[0], &signature])]),
+        )
+    }
+
     /// Shows this certificate and others behind it. Nothing is checked: that is for the other side.
     pub(crate) fn shown(&self, behind: &[Vec<u8>]) -> Arc<SingleCertAndKey> {
         let key = PrivateKeyDer::try_from(self.key.serialize_der()).unwrap();
