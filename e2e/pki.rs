@@ -26,6 +26,8 @@ pub(crate) struct Template {
     pub(crate) subject: Vec<Vec<u8>>,
     pub(crate) extensions: Vec<Vec<u8>>,
     pub(crate) key: Arc<KeyPair>,
+    /// The key as it is written, where that is not as usual.
+    pub(crate) public_key: Option<Vec<u8>>,
     /// The algorithm named, where it is not that of the issuer's key.
     pub(crate) signature: Option<Vec<u8>>,
 }
@@ -53,6 +55,9 @@ pub(crate) const AUTHORITY_KEY: &[u8] = &[0x55, 0x1d, 35];
 pub(crate) const POLICY_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 36];
 pub(crate) const PURPOSES: &[u8] = &[0x55, 0x1d, 37];
 
+const EC_KEY: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1];
+const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
+
 pub(crate) const ANY: &[u8] = &[0x55, 0x1d, 37, 0];
 pub(crate) const SERVER: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3, 1];
 pub(crate) const CLIENT: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3, 2];
@@ -76,6 +81,7 @@ impl Template {
             subject: vec![rdn(CN, UTF8, name.as_bytes())],
             extensions: Vec::new(),
             key: Arc::new(KeyPair::generate().unwrap()),
+            public_key: None,
             signature: None,
         }
     }
@@ -100,6 +106,15 @@ impl Template {
         self
     }
 
+    /// Writes the point of the key, which is on P-256, as one coordinate and a sign.
+    pub(crate) fn compressed(mut self) -> Self {
+        let point = self.key.public_key_raw();
+        let sign = 2 | point.last().unwrap() & 1;
+        let curve = tlv(0x30, &[&tlv(6, &[EC_KEY]), &tlv(6, &[P256])]);
+        self.public_key = Some(tlv(0x30, &[&curve, &tlv(3, &[&[0, sign], &point[1..33]])]));
+        self
+    }
+
     pub(crate) fn self_signed(self) -> Entity {
         let (name, key) = (self.name(), Arc::clone(&self.key));
         self.signed(&name, &key)
@@ -120,6 +135,7 @@ impl Template {
             some => tlv(0xa3, &[&tlv(0x30, &[&some])]),
         };
         let name = self.name();
+        let key = self.public_key.unwrap_or_else(|| self.key.subject_public_key_info());
         let body = tlv(
             0x30,
             &[
@@ -129,7 +145,7 @@ impl Template {
                 issuer,
                 &validity,
                 &name,
-                &self.key.subject_public_key_info(),
+                &key,
                 &extensions,
             ],
         );

@@ -152,6 +152,7 @@ pub(super) fn keys(roots: &Roots) -> Vec<Variant> {
     };
     let of_root = |name, root: &Entity| variant(name, Believed, &root.sign(Template::client("user")), &[]);
     vec![
+        variant("compressed key", Refused, &roots.main.sign(Template::client("user").compressed()), &[]),
         keyed("RSA", rsa()),
         keyed("P-384", of(&PKCS_ECDSA_P384_SHA384)),
         keyed("P-521", of(&PKCS_ECDSA_P521_SHA512)),

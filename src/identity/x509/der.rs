@@ -98,14 +98,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn bit_string(&mut self) -> Option<()> {
+    /// The bytes of a bit string, the last of them filled up with zeros.
+    pub(super) fn bit_string(&mut self) -> Option<&'a [u8]> {
         let (unused, bits) = self.read(BIT_STRING)?.0.split_first()?;
         let padding = match (unused, bits.last()) {
             (0, _) => 0,
             (1..=7, Some(last)) => last & ((1 << unused) - 1),
             _ => return None,
         };
-        (padding == 0).then_some(())
+        (padding == 0).then_some(bits)
     }
 
     /// An object identifier none of whose parts needs more than 31 bits, which is all that Go keeps.

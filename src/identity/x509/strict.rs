@@ -36,12 +36,9 @@ pub(super) struct Notes {
 #[error("kube-apiserver would not accept its {0}")]
 pub struct Malformed(pub &'static str);
 
-/// rsaEncryption, ecPublicKey, Ed25519. There are keys rustls knows and Go does not.
-const KEYS: &[&[u8]] = &[
-    &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01],
-    &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01],
-    &[0x2b, 0x65, 0x70],
-];
+const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
+const ELLIPTIC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
+const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
 
 impl<'a> Certificate<'a> {
     pub(super) fn read(der: &'a [u8]) -> Result<Self, Malformed> {
@@ -113,11 +110,22 @@ fn basic(unit: &[u8]) -> bool {
     !matches!(point, 0xd800..=0xdfff | 0xfdd0..=0xfdef | 0xfffe | 0xffff)
 }
 
+/// A key that Go knows, written as it wants it. rustls knows more algorithms, compressed points and larger exponents.
 fn known_key(key: &[u8]) -> Option<()> {
     let mut info = Reader::new(key).read(SEQUENCE)?;
-    let algorithm = info.read(SEQUENCE)?.read(OID)?;
-    info.bit_string()?;
-    KEYS.contains(&algorithm.rest()).then_some(())
+    let algorithm = info.read(SEQUENCE)?.read(OID)?.rest();
+    let bits = info.bit_string()?;
+    let known = match algorithm {
+        RSA => {
+            let mut numbers = Reader::new(bits).read(SEQUENCE)?;
+            let positive = |number: &[u8]| number.first().is_some_and(|byte| byte & 0x80 == 0);
+            let (modulus, exponent) = (numbers.integer()?, numbers.integer()?);
+            positive(modulus) && positive(exponent) && exponent.len() <= 4
+        }
+        ELLIPTIC => bits.first() == Some(&4),
+        _ => algorithm == ED25519,
+    };
+    known.then_some(())
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ impl<'a> Extension<'a> {
                 "subject key identifier",
                 never_critical(value.read(OCTET_STRING).map(drop)),
             ),
-            [0x55, 0x1d, 15] => ("key usage", value.bit_string()),
+            [0x55, 0x1d, 15] => ("key usage", value.bit_string().map(drop)),
             [0x55, 0x1d, 17] => ("alternative names", alternative_names(value, critical, notes)),
             [0x55, 0x1d, 19] => ("basic constraints", basic_constraints(value)),
             [0x55, 0x1d, 30] => ("name constraints", name_constraints(value, critical, notes)),

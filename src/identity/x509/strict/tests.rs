@@ -82,6 +82,8 @@ fn numbers_names_and_ends_count() {
     assert_eq!(patched(at - 3, 0x01), Some("version"), "version 2");
     let name = der.windows(8).position(|part| part == b"the name").unwrap();
     assert_eq!(patched(name - 2, 0x1a), Some("issuer"), "string type");
+    let point = der.windows(4).position(|part| part == [3, 0x42, 0, 4]).unwrap();
+    assert_eq!(patched(point + 3, 0x02), Some("public key"), "compressed");
     let longer = [der.as_slice(), &[0]].concat();
     assert_eq!(Certificate::read(&longer).unwrap_err(), Malformed("outer form"));
     for end in 0..der.len() {
