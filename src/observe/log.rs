@@ -6,6 +6,7 @@
 
 use std::{io, sync::Arc};
 
+use arc_swap::ArcSwap;
 use tracing::{Subscriber, level_filters::LevelFilter};
 use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
@@ -29,7 +30,8 @@ pub enum Format {
 #[derive(Clone)]
 pub struct Level {
     set: Arc<dyn Fn(EnvFilter) -> Result<(), reload::Error> + Send + Sync>,
-    get: Arc<dyn Fn() -> String + Send + Sync>,
+    /// As it was written.
+    written: Arc<ArcSwap<String>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -53,14 +55,13 @@ pub fn start(config: &Config) -> Result<(Level, WorkerGuard), Error> {
         .buffered_lines_limit(QUEUE)
         .finish(io::stderr());
     let (filter, handle) = reload::Layer::new(parse(&config.level)?);
-    let read = handle.clone();
     Registry::default()
         .with(filter)
         .with(lines(config.format, writer))
         .init();
     let level = Level {
         set: Arc::new(move |filter| handle.reload(filter)),
-        get: Arc::new(move || read.with_current(ToString::to_string).unwrap_or_default()),
+        written: Arc::new(ArcSwap::from_pointee(config.level.clone())),
     };
     Ok((level, guard))
 }
@@ -68,11 +69,19 @@ pub fn start(config: &Config) -> Result<(Level, WorkerGuard), Error> {
 /// Checks a level without using it.
 pub fn parse(level: &str) -> Result<EnvFilter, Error> {
     let unknown = || Error::Level(level.to_owned());
-    // A lone word that is no level would be taken for a module name, and silence everything else.
-    if !level.contains('=') {
-        level.parse::<LevelFilter>().map_err(|_| unknown())?;
+    if level.contains('=') {
+        return EnvFilter::try_new(level).map_err(|_| unknown());
     }
-    EnvFilter::try_new(level).map_err(|_| unknown())
+    // A lone word that is no level would be taken for a module name, and silence everything else.
+    let level: LevelFilter = level.parse().map_err(|_| unknown())?;
+    // Libraries say a lot about every connection, and it is seldom about the gate; h2 warns of what any client can do as
+    // often as it likes.
+    let filter = match level {
+        LevelFilter::DEBUG => "info,scopegate=debug,h2=error".to_owned(),
+        LevelFilter::INFO | LevelFilter::WARN => format!("{level},h2=error"),
+        other => other.to_string(),
+    };
+    EnvFilter::try_new(filter).map_err(|_| unknown())
 }
 
 fn lines<S>(format: Format, writer: NonBlocking) -> Box<dyn Layer<S> + Send + Sync>
@@ -91,10 +100,12 @@ where
 
 impl Level {
     pub fn set(&self, level: &str) -> Result<(), Error> {
-        Ok((self.set)(parse(level)?)?)
+        (self.set)(parse(level)?)?;
+        self.written.store(Arc::new(level.to_owned()));
+        Ok(())
     }
 
     pub fn get(&self) -> String {
-        (self.get)()
+        self.written.load().to_string()
     }
 }
