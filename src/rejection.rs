@@ -60,6 +60,11 @@ impl Rejection {
         }
     }
 
+    /// 408: the client did not send what it had announced.
+    pub fn request_timeout(message: String) -> Self {
+        Self::client(StatusCode::REQUEST_TIMEOUT, "Timeout", message)
+    }
+
     /// 413: the body is over the limit kube-apiserver has too.
     pub fn too_large(limit: u64) -> Self {
         Self::client(
@@ -67,6 +72,16 @@ impl Rejection {
             "RequestEntityTooLarge",
             format!("Request entity too large: limit is {limit}"),
         )
+    }
+
+    /// 429: worth trying again in a moment.
+    pub fn too_many_requests(log: impl Into<String>) -> Self {
+        let message = "the server has received too many requests and has asked us to try again later";
+        Self {
+            retry_after: Some(1),
+            log: Some(log.into()),
+            ..Self::client(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message)
+        }
     }
 
     /// 500: a defect of the gate. The client gets no detail.

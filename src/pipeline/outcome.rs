@@ -14,7 +14,10 @@ use std::{
     time::Instant,
 };
 
-use http::{HeaderValue, Method, Request, Response, StatusCode, header::USER_AGENT};
+use http::{
+    HeaderValue, Method, Request, Response, StatusCode,
+    header::{ACCEPT, USER_AGENT},
+};
 use hyper::body::Incoming;
 use jiff::Timestamp;
 use tracing::{debug, info, warn};
@@ -30,7 +33,7 @@ use crate::{
     decision::Decision,
     observe::audit::{self, Event, ObjectReference, ResponseStatus, Stage, UserInfo},
     rejection::{Fault, Rejection},
-    reply,
+    reply::{self, Wishes},
     request::{Head, RequestInfo, Target},
 };
 
@@ -44,6 +47,7 @@ pub(super) struct Outcome {
     method: Method,
     uri: String,
     user_agent: String,
+    accept: Option<HeaderValue>,
     caller: Option<Caller>,
     info: Option<RequestInfo>,
     decision: Option<Decision>,
@@ -94,6 +98,7 @@ impl Outcome {
                 MAX_TEXT,
             ),
             user_agent: request.headers().get(USER_AGENT).map(text).unwrap_or_default(),
+            accept: request.headers().get(ACCEPT).cloned(),
             caller: None,
             info: None,
             decision: None,
@@ -139,7 +144,19 @@ impl Outcome {
             code: rejection.code,
             rejection: Some(rejection.clone()),
         });
-        reply::rejection::<Body>(rejection).map(|body| RecordedBody::new(body, self))
+        let response = reply::rejection(rejection, &self.method, self.wishes());
+        response.map(|body| RecordedBody::new(Body::from(body), self))
+    }
+
+    fn wishes(&self) -> Wishes<'_> {
+        let query = self.uri.split_once('?').map_or("", |(_, query)| query);
+        let mut pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let accept = self.accept.as_ref().and_then(|accept| accept.to_str().ok());
+        Wishes {
+            accept: accept.unwrap_or_default(),
+            user_agent: &self.user_agent,
+            pretty: pairs.find_map(|(key, value)| (key == "pretty").then_some(value)),
+        }
     }
 
     pub(super) fn panicked(mut self, rejection: &Rejection) -> Response<RecordedBody> {

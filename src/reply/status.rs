@@ -6,17 +6,17 @@ use crate::rejection::{Details, Rejection};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Status<'a> {
-    kind: &'static str,
+    pub(super) kind: &'static str,
     #[serde(rename = "apiVersion")]
-    api_version: &'static str,
+    pub(super) api_version: &'static str,
     metadata: Empty,
-    status: &'static str,
-    message: &'a str,
+    pub(super) status: &'static str,
+    pub(super) message: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
-    reason: &'a str,
+    pub(super) reason: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<StatusDetails<'a>>,
-    code: u16,
+    pub(super) details: Option<StatusDetails<'a>>,
+    pub(super) code: u16,
 }
 
 #[derive(Debug, Serialize)]
@@ -24,15 +24,15 @@ struct Empty {}
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct StatusDetails<'a> {
+pub(super) struct StatusDetails<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
-    name: &'a str,
+    pub(super) name: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
-    group: &'a str,
+    pub(super) group: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
-    kind: &'a str,
+    pub(super) kind: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    retry_after_seconds: Option<u32>,
+    pub(super) retry_after_seconds: Option<u32>,
 }
 
 impl<'a> From<&'a Rejection> for Status<'a> {
@@ -82,24 +82,34 @@ impl StatusDetails<'_> {
 }
 
 impl Status<'_> {
-    /// With Go's escapes for what a browser could take for markup, and a line break at the end.
+    /// On one line, with a line break at the end.
     pub(super) fn to_json(&self) -> String {
         // A struct of strings and numbers always serializes.
-        let json = serde_json::to_string(self).unwrap_or_default();
-        let mut escaped = String::with_capacity(json.len() + 1);
-        for c in json.chars() {
-            match c {
-                '<' => escaped.push_str("\\u003c"),
-                '>' => escaped.push_str("\\u003e"),
-                '&' => escaped.push_str("\\u0026"),
-                '\u{2028}' => escaped.push_str("\\u2028"),
-                '\u{2029}' => escaped.push_str("\\u2029"),
-                c => escaped.push(c),
-            }
-        }
-        escaped.push('\n');
-        escaped
+        let mut json = escape(&serde_json::to_string(self).unwrap_or_default());
+        json.push('\n');
+        json
     }
+
+    /// Over several lines, without one.
+    pub(super) fn to_pretty_json(&self) -> String {
+        escape(&serde_json::to_string_pretty(self).unwrap_or_default())
+    }
+}
+
+/// Go's escapes for what a browser could take for markup.
+fn escape(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
+        match c {
+            '<' => escaped.push_str("\\u003c"),
+            '>' => escaped.push_str("\\u003e"),
+            '&' => escaped.push_str("\\u0026"),
+            '\u{2028}' => escaped.push_str("\\u2028"),
+            '\u{2029}' => escaped.push_str("\\u2029"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]
