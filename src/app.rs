@@ -31,7 +31,7 @@ use crate::{
     },
     pipeline::{self, Connection, Pipeline},
     ready::{Pending, Ready},
-    server::{self, Peer, Server, Transport},
+    server::{self, Limits, Peer, Server, Transport},
     upstream::{self, Upstream},
 };
 
@@ -86,10 +86,14 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         upstream_metrics.clone(),
     );
 
-    let serving = Server::bind("serving", config.serving.address).await?;
-    let admin = Server::bind("admin", config.admin.address)
+    let serving = Server::bind("serving", config.serving.address)
         .await?
-        .at_most(ADMIN_CONNECTIONS);
+        .within(config.serving.limits);
+    let admin = Server::bind("admin", config.admin.address).await?.within(Limits {
+        connections: ADMIN_CONNECTIONS,
+        connections_per_client: ADMIN_CONNECTIONS / 2,
+        ..Limits::default()
+    });
     let audit_metrics = audit::Metrics::default();
     let (sink, audit) = audit::start(&config.audit, audit_metrics.clone())
         .with_context(|| format!("cannot write audit events to {}", config.audit.target))?;

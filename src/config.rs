@@ -18,7 +18,7 @@ pub use self::features::{Features, KubernetesVersion};
 use crate::{
     authorizer::Authorizer,
     observe::{audit, log},
-    upstream,
+    server, upstream,
 };
 
 #[derive(Clone, Debug)]
@@ -44,6 +44,7 @@ pub struct Serving {
     pub drain_timeout: Duration,
     /// How often files are looked at for changes.
     pub reload_interval: Duration,
+    pub limits: server::Limits,
 }
 
 /// The listener that operators use.

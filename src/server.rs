@@ -4,8 +4,11 @@
 //! anything is served.
 
 mod connection;
+mod life;
+mod limits;
 mod metrics;
 pub mod reload;
+mod stream;
 pub mod tls;
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
@@ -17,11 +20,14 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinSet,
 };
-use tracing::{info, warn};
+use tracing::{debug, error, info, warn};
 
 pub use self::{
     connection::{Hangup, Transport},
+    life::Takeover,
+    limits::{Counted, Limits, PerClient},
     metrics::Metrics,
+    stream::Stream,
 };
 
 /// The other end of a connection.
@@ -39,7 +45,8 @@ pub struct Server {
     name: &'static str,
     listener: TcpListener,
     address: SocketAddr,
-    max_connections: usize,
+    limits: Limits,
+    clients: PerClient,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -52,9 +59,11 @@ pub struct BindError {
     source: io::Error,
 }
 
-/// Connections a listener holds at a time unless it says otherwise; more wait in the kernel's queue.
-const MAX_CONNECTIONS: usize = 10_000;
-/// Longest pause after the system refused to accept (out of file descriptors, say).
+/// What a connection holds among all, and among those of its client.
+type Places = (Option<OwnedSemaphorePermit>, Counted);
+
+/// Pauses after the system refused to accept (out of file descriptors, say).
+const MIN_ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 const MAX_ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
 impl Server {
@@ -69,16 +78,13 @@ impl Server {
             name,
             listener,
             address,
-            max_connections: MAX_CONNECTIONS,
+            limits: Limits::default(),
+            clients: PerClient::default(),
         })
     }
 
-    /// Holds no more connections than this at a time.
-    pub fn at_most(self, max_connections: usize) -> Self {
-        Self {
-            max_connections,
-            ..self
-        }
+    pub fn within(self, limits: Limits) -> Self {
+        Self { limits, ..self }
     }
 
     /// Where clients reach it; differs from what was asked for when that was port 0.
@@ -98,27 +104,33 @@ impl Server {
         N: Fn(Peer) -> S + Clone + Send + 'static,
         S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
         S::Future: Send + 'static,
-        B: hyper::body::Body + Send + 'static,
+        B: hyper::body::Body + Send + Unpin + 'static,
         B::Data: Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let name = self.name;
         let (drain, draining) = watch::channel(false);
-        let permits = Arc::new(Semaphore::new(self.max_connections));
+        let permits = Arc::new(Semaphore::new(self.limits.connections));
         let mut connections = JoinSet::new();
         let mut shutdown = std::pin::pin!(shutdown);
         loop {
-            let (stream, address, permit) = tokio::select! {
+            let (stream, address, places) = tokio::select! {
                 biased;
                 () = &mut shutdown => break,
-                Some(_) = connections.join_next() => continue,
-                accepted = self.accept(&permits) => accepted,
+                Some(ended) = connections.join_next() => {
+                    if let Err(error) = ended {
+                        error!(listener = name, %error, "the handling of a connection failed");
+                    }
+                    continue;
+                }
+                accepted = self.accept(&permits, &metrics) => accepted,
             };
+            let limits = self.limits;
             let open = metrics.open(name);
             let (transport, new_service, draining) = (transport.clone(), new_service.clone(), draining.clone());
             connections.spawn(async move {
-                connection::serve(stream, address, transport, new_service, draining, open).await;
-                drop(permit);
+                connection::serve(stream, address, transport, limits, new_service, draining, open).await;
+                drop(places);
             });
         }
         drop(self.listener);
@@ -141,13 +153,22 @@ impl Server {
 
     /// The next connection, as soon as there is room for one. Pauses ever longer while the system refuses,
     /// rather than spinning on the error.
-    async fn accept(&self, permits: &Arc<Semaphore>) -> (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>) {
+    async fn accept(&self, permits: &Arc<Semaphore>, metrics: &Metrics) -> (TcpStream, SocketAddr, Places) {
         // The semaphore is never closed, so there always is a permit.
         let permit = Arc::clone(permits).acquire_owned().await.ok();
-        let mut pause = Duration::from_millis(10);
+        let mut pause = MIN_ACCEPT_PAUSE;
         loop {
             match self.listener.accept().await {
-                Ok((stream, address)) => return (stream, address, permit),
+                Ok((stream, address)) => {
+                    pause = MIN_ACCEPT_PAUSE;
+                    match self.clients.count(address.ip(), self.limits.connections_per_client) {
+                        Some(counted) => return (stream, address, (permit, counted)),
+                        None => {
+                            metrics.open(self.name).failed("too-many-from-client");
+                            debug!(listener = self.name, peer = %address, "the client has too many connections");
+                        }
+                    }
+                }
                 Err(error) => {
                     warn!(listener = self.name, %error, "cannot accept a connection; retrying");
                     tokio::time::sleep(pause).await;

@@ -14,10 +14,13 @@ use super::{
 use crate::{
     authorizer::{Authorizer, Fallback},
     observe::{audit, log},
+    server,
 };
 
 const DEFAULT_DRAIN: Duration = Duration::from_secs(30);
 const DEFAULT_RELOAD: Duration = Duration::from_secs(10);
+/// hyper cannot do with less.
+const MIN_HEADER_BYTES: u32 = 8 * 1024;
 const DEFAULT_AUDIT_MEBIBYTES: u64 = 100;
 const DEFAULT_AUDIT_BACKUPS: u64 = 10;
 /// Every one is renamed when a file is put aside.
@@ -84,6 +87,7 @@ fn serving(mut section: Section<'_>) -> Option<Serving> {
     if reload_interval.is_zero() {
         section.problem("reloadInterval", "must not be zero", "10s is the default");
     }
+    let limits = limits(section.section("limits"));
     section.finish();
     Some(Serving {
         address: address?,
@@ -91,7 +95,67 @@ fn serving(mut section: Section<'_>) -> Option<Serving> {
         shutdown_delay,
         drain_timeout,
         reload_interval,
+        limits,
     })
+}
+
+fn limits(mut section: Section<'_>) -> server::Limits {
+    let default = server::Limits::default();
+    let mut number = |key, default: u32| match section.number(key) {
+        None => default,
+        Some(number) => {
+            let number = u32::try_from(number).ok().filter(|number| *number > 0);
+            if number.is_none() {
+                section.problem(
+                    key,
+                    format!("must be between 1 and {}", u32::MAX),
+                    format!("{default} is the default"),
+                );
+            }
+            number.unwrap_or(default)
+        }
+    };
+    let wide = |number: u32| number as usize;
+    let connections = number("connections", narrow(default.connections));
+    let connections_per_client = number("connectionsPerClient", narrow(default.connections_per_client));
+    let streams = number("streamsPerConnection", default.streams);
+    let header_bytes = number("headerBytes", default.header_bytes);
+    if header_bytes < MIN_HEADER_BYTES {
+        section.problem(
+            "headerBytes",
+            format!("must not be less than {MIN_HEADER_BYTES}"),
+            format!("{} is the default", default.header_bytes),
+        );
+    }
+    let mut time = |key, default: Duration| match section.duration(key) {
+        None => default,
+        Some(time) => {
+            if time.is_zero() {
+                section.problem(
+                    key,
+                    "must not be zero",
+                    format!("{}s is the default", default.as_secs()),
+                );
+            }
+            time
+        }
+    };
+    let limits = server::Limits {
+        connections: wide(connections),
+        connections_per_client: wide(connections_per_client),
+        streams,
+        header_bytes,
+        handshake: time("handshakeTimeout", default.handshake),
+        headers: time("headerTimeout", default.headers),
+        idle: time("idleTimeout", default.idle),
+        stall: time("stallTimeout", default.stall),
+    };
+    section.finish();
+    limits
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn admin(mut section: Section<'_>) -> Option<Admin> {

@@ -3,11 +3,8 @@
 use std::{
     convert::Infallible,
     net::SocketAddr,
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    pin::{Pin, pin},
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,21 +16,25 @@ use hyper::{
     server::conn::{http1, http2},
     service::{Service, service_fn},
 };
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::graceful::GracefulConnection,
-};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::{ServerConfig, pki_types::CertificateDer};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
-    sync::{Notify, watch},
+    sync::watch,
     time::{sleep, timeout},
 };
 use tokio_rustls::TlsAcceptor;
 use tracing::debug;
 
-use super::{Peer, metrics::Open};
+use super::{
+    Peer,
+    life::{Life, Takeover},
+    limits::Limits,
+    metrics::Open,
+    stream::Stream,
+};
 
 /// What carries HTTP.
 #[derive(Clone, Debug)]
@@ -47,30 +48,15 @@ pub enum Transport {
 #[derive(Clone, Copy, Debug)]
 pub struct Hangup;
 
-/// One deadline over the whole handshake: a client that trickles bytes gets no more.
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Until the first request of a connection. A client that has nothing to ask holds no place.
-const FIRST_REQUEST: Duration = Duration::from_secs(20);
-/// From the first byte of a request head to its last, and between requests on an HTTP/1.1 connection.
-const HEADERS: Duration = Duration::from_secs(30);
-/// For answers under way on a connection that is to end.
+/// How long a connection that is to end may take over it once nothing is under way: the client has to agree.
 const HANGUP: Duration = Duration::from_secs(2);
-/// kube-apiserver reads heads of up to 1 MiB; no Kubernetes client needs a tenth of this. (Over HTTP/1.1 it is looked at
-/// between reads, so that a burst may bring somewhat more.)
-const MAX_HEADERS_SIZE: u32 = 64 * 1024;
-/// What Go allows by default. Clients that want more open a second connection.
-const MAX_STREAMS: u32 = 250;
-/// A silent HTTP/2 peer is asked for a sign of life after this long, and cut if it gives none in the next.
+/// How often a connection is looked at: more often where a limit is tighter, within reason.
+const LOOK: Duration = Duration::from_secs(5);
+const OFTEN: Duration = Duration::from_millis(50);
+/// A silent peer is asked for a sign of life after this long, and cut if it gives none in the next: by HTTP/2 itself, and
+/// by TCP for those that speak HTTP/1.1 or neither any more.
 const PING: Duration = Duration::from_secs(30);
 const PONG: Duration = Duration::from_secs(15);
-
-/// What happens on a connection, as far as it decides how long the connection lives.
-#[derive(Debug, Default)]
-struct State {
-    asked: AtomicBool,
-    hung_up: AtomicBool,
-    hangup: Notify,
-}
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Protocol {
@@ -82,6 +68,7 @@ pub(super) async fn serve<N, S, B>(
     stream: TcpStream,
     address: SocketAddr,
     transport: Transport,
+    limits: Limits,
     new_service: N,
     draining: watch::Receiver<bool>,
     open: Open,
@@ -89,12 +76,17 @@ pub(super) async fn serve<N, S, B>(
     N: Fn(Peer) -> S,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
-    B: hyper::body::Body + Send + 'static,
+    B: hyper::body::Body + Send + Unpin + 'static,
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     // Answers are often small and always awaited; waiting to fill a packet only adds delay.
     let _ = stream.set_nodelay(true);
+    let keepalive = TcpKeepalive::new()
+        .with_time(PING)
+        .with_interval(PONG / 3)
+        .with_retries(3);
+    let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
     let config = match transport {
         Transport::Tls(config) => config.load_full(),
         Transport::Plain => {
@@ -102,13 +94,13 @@ pub(super) async fn serve<N, S, B>(
                 address,
                 certificates: Vec::new(),
             };
-            return http(stream, Protocol::Http1, new_service(peer), draining, &open).await;
+            return http(stream, Protocol::Http1, limits, new_service(peer), draining, &open).await;
         }
     };
-    match timeout(HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await {
+    match timeout(limits.handshake, TlsAcceptor::from(config).accept(stream)).await {
         Err(_) => {
             open.failed("handshake-timeout");
-            debug!(peer = %address, deadline = ?HANDSHAKE, "TLS handshake not finished in time");
+            debug!(peer = %address, deadline = ?limits.handshake, "TLS handshake not finished in time");
         }
         Ok(Err(error)) => {
             open.failed("handshake");
@@ -126,102 +118,149 @@ pub(super) async fn serve<N, S, B>(
                 Some(b"h2") => Protocol::Http2,
                 _ => Protocol::Http1,
             };
-            http(stream, protocol, new_service(peer), draining, &open).await;
+            http(stream, protocol, limits, new_service(peer), draining, &open).await;
         }
     }
 }
 
-async fn http<T, S, B>(stream: T, protocol: Protocol, service: S, draining: watch::Receiver<bool>, open: &Open)
-where
+async fn http<T, S, B>(
+    stream: T,
+    protocol: Protocol,
+    limits: Limits,
+    service: S,
+    draining: watch::Receiver<bool>,
+    open: &Open,
+) where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
-    B: hyper::body::Body + Send + 'static,
+    B: hyper::body::Body + Send + Unpin + 'static,
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let state = Arc::new(State::default());
-    let shared = Arc::clone(&state);
+    let life = Arc::new(Life::default());
+    let shared = Arc::clone(&life);
     let service = service_fn(move |request| {
-        shared.asked.store(true, Ordering::Relaxed);
         // HTTP/2 takes new streams until the client has acknowledged the end, which it may never do: none is served.
-        let over = shared.hung_up.load(Ordering::Relaxed);
-        let (answer, state) = ((!over).then(|| service.call(request)), Arc::clone(&shared));
+        let served = (!shared.is_ending()).then(|| (service.call(request), shared.asked()));
         async move {
-            let Some(answer) = answer else {
-                return std::future::pending().await;
+            let Some((answer, asked)) = served else {
+                // The client may be sure that nothing has come of it.
+                return Err(h2::Error::from(h2::Reason::REFUSED_STREAM));
             };
-            let mut response = answer.await?;
+            let Ok(mut response) = answer.await;
+            if let Some(takeover) = response.extensions_mut().remove::<Takeover>() {
+                asked.life().take_over(takeover);
+            }
             if response.extensions().get::<Hangup>().is_some() {
-                state.hung_up.store(true, Ordering::Relaxed);
-                state.hangup.notify_one();
+                asked.life().hang_up();
                 // HTTP/1.1 says it in the answer, so that nothing behind this request is read; HTTP/2 has frames for it.
                 if protocol == Protocol::Http1 {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(CONNECTION, close);
                 }
             }
-            Ok::<_, Infallible>(response)
+            Ok(response.map(|body| asked.answered(body)))
         }
     });
-    let io = TokioIo::new(stream);
+    let io = TokioIo::new(Stream::new(stream, limits.stall));
     match protocol {
         Protocol::Http1 => {
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(HEADERS)
-                .max_buf_size(MAX_HEADERS_SIZE as usize)
-                .serve_connection(io, service);
-            drive(connection, &state, draining, open).await;
+                .header_read_timeout(limits.headers)
+                .max_header_size(limits.header_bytes as usize)
+                .max_buf_size(limits.header_bytes as usize)
+                .serve_connection(io, service)
+                .with_upgrades();
+            let end = http1::UpgradeableConnection::graceful_shutdown;
+            drive(connection, end, &life, limits, draining, open).await;
         }
         Protocol::Http2 => {
             let connection = http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())
-                .max_header_list_size(MAX_HEADERS_SIZE)
-                .max_concurrent_streams(MAX_STREAMS)
+                .max_header_list_size(limits.header_bytes)
+                .max_concurrent_streams(limits.streams)
                 .keep_alive_interval(PING)
                 .keep_alive_timeout(PONG)
                 .serve_connection(io, service);
-            drive(connection, &state, draining, open).await;
+            let end = http2::Connection::graceful_shutdown;
+            drive(connection, end, &life, limits, draining, open).await;
         }
+    }
+    if let Some(rest) = life.taken_over() {
+        rest.await;
     }
 }
 
-/// Polls the connection until it ends, by itself or because it has to.
-async fn drive<C>(connection: C, state: &State, mut draining: watch::Receiver<bool>, open: &Open)
-where
-    C: GracefulConnection,
-    C::Error: std::fmt::Display,
+/// Polls the connection until it ends, by itself or because it has to. `end` lets it finish what is under way.
+async fn drive<C>(
+    connection: C,
+    end: impl Fn(Pin<&mut C>),
+    life: &Life,
+    limits: Limits,
+    mut draining: watch::Receiver<bool>,
+    open: &Open,
+) where
+    C: Future<Output = hyper::Result<()>>,
 {
     let mut connection = pin!(connection);
-    let mut first_request = pin!(sleep(FIRST_REQUEST));
-    let mut hung_up = pin!(sleep(Duration::MAX));
-    let (mut waiting, mut ending, mut drained) = (true, false, false);
+    let tightest = limits.headers.min(limits.idle).min(limits.stall);
+    let mut look = tokio::time::interval(tightest.clamp(OFTEN, LOOK));
+    let mut hangup = pin!(sleep(HANGUP));
+    let (mut ending, mut drained) = (false, false);
     loop {
         tokio::select! {
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
-                    open.failed("http");
+                    open.failed(cause(&error));
                     debug!(%error, "connection ended with an error");
                 }
                 return;
             }
-            () = first_request.as_mut(), if waiting => {
-                waiting = false;
-                if !state.asked.load(Ordering::Relaxed) {
+            _ = look.tick() => {
+                if life.never_asked_for(limits.headers) {
                     return open.failed("no-request");
                 }
+                if life.stalled_for(limits.stall) {
+                    return open.failed("stalled");
+                }
+                if life.idle_for(limits.idle) {
+                    life.hang_up();
+                }
             }
-            () = state.hangup.notified(), if !ending => {
+            () = life.hangup.notified(), if !ending => {
                 ending = true;
-                connection.as_mut().graceful_shutdown();
-                hung_up.set(sleep(HANGUP));
+                end(connection.as_mut());
+                hangup.set(sleep(HANGUP));
             }
-            () = hung_up.as_mut(), if ending => return,
+            () = hangup.as_mut(), if ending => {
+                if life.is_abused() || !life.is_busy() {
+                    return;
+                }
+                hangup.set(sleep(HANGUP));
+            }
             _ = draining.wait_for(|draining| *draining), if !drained => {
                 drained = true;
-                connection.as_mut().graceful_shutdown();
+                end(connection.as_mut());
             }
         }
+    }
+}
+
+/// Why a connection broke, in a word for the metrics.
+fn cause(error: &hyper::Error) -> &'static str {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    let stalled = causes
+        .filter_map(|error| error.downcast_ref::<std::io::Error>())
+        .any(|error| error.kind() == std::io::ErrorKind::TimedOut);
+    if stalled {
+        "stalled"
+    } else if error.is_timeout() {
+        "header-timeout"
+    } else if error.is_parse() {
+        "http"
+    } else {
+        "aborted"
     }
 }

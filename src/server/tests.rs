@@ -81,7 +81,10 @@ struct Running {
 /// Serves on a free port until the sender is dropped.
 async fn start(max_connections: usize) -> (Running, oneshot::Sender<()>) {
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
-    let server = Server::bind("test", address).await.unwrap().at_most(max_connections);
+    let server = Server::bind("test", address).await.unwrap().within(Limits {
+        connections: max_connections,
+        ..Limits::default()
+    });
     let address = server.address();
     let (stop, stopped) = oneshot::channel();
     let new_service = |_: Peer| {
