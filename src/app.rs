@@ -3,6 +3,7 @@
 //! [`build`] loads every file and binds every socket, or fails and says why; nothing is served before. [`Bound::run`]
 //! serves until it is told to stop.
 
+mod background;
 mod files;
 
 use std::{
@@ -15,10 +16,10 @@ use anyhow::Context as _;
 use hyper::{Request, body::Incoming, service::service_fn};
 use prometheus_client::registry::Registry;
 use rustls::pki_types::UnixTime;
-use tokio::{sync::oneshot, task::JoinSet};
+use tokio::sync::oneshot;
 use tracing::{info, warn};
 
-use self::files::Files;
+use self::{background::Background, files::Files};
 use crate::{
     caller::Kind,
     config::Config,
@@ -30,7 +31,7 @@ use crate::{
         metrics,
     },
     pipeline::{self, Connection, Pipeline},
-    ready::{Pending, Ready},
+    ready::Pending,
     server::{self, Limits, Peer, Server, Transport},
     upstream::{self, Upstream},
 };
@@ -49,7 +50,7 @@ pub struct Bound {
     upstream_reached: Pending,
     shutdown_delay: Duration,
     drain_timeout: Duration,
-    tasks: JoinSet<()>,
+    background: Background,
 }
 
 /// Longest pause between two tries to reach upstream at start.
@@ -66,7 +67,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     let mut files = Files {
         every: config.serving.reload_interval,
         metrics: server_metrics.clone(),
-        tasks: JoinSet::new(),
+        background: Background::default(),
     };
     let options = Options {
         uid: config.features.certificate_uid,
@@ -105,7 +106,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     upstream_metrics.register(&mut registry);
     audit_metrics.register(&mut registry);
 
-    let ready = Ready::default();
+    let ready = files.background.ready.clone();
     Ok(Bound {
         serving,
         serving_tls,
@@ -130,7 +131,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         server_metrics,
         shutdown_delay: config.serving.shutdown_delay,
         drain_timeout: config.serving.drain_timeout,
-        tasks: files.tasks,
+        background: files.background,
     })
 }
 
@@ -146,8 +147,8 @@ impl Bound {
     /// Serves until `shutdown` resolves and what is under way has finished or run out of time. The admin port answers
     /// until the end, so that a balancer can see that the gate is leaving.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
-        self.tasks
-            .spawn(reach(self.pipeline.upstream.clone(), self.upstream_reached));
+        let reach = reach(self.pipeline.upstream.clone(), self.upstream_reached);
+        self.background.spawn("reach", reach);
 
         let ready = self.admin_page.ready.clone();
         let (admin_page, admin_authenticator) = (self.admin_page, self.admin_authenticator);
@@ -197,7 +198,7 @@ impl Bound {
             )
             .await;
 
-        self.tasks.shutdown().await;
+        self.background.stop().await;
         drop(stop_admin);
         let _ = admin.await;
         let audit = self.audit;

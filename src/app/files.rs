@@ -4,9 +4,9 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use rustls::pki_types::UnixTime;
-use tokio::task::JoinSet;
 use tracing::warn;
 
+use super::background::Background;
 use crate::{
     config::{self, TlsFiles},
     identity::{
@@ -20,7 +20,7 @@ use crate::{
 pub(super) struct Files {
     pub(super) every: Duration,
     pub(super) metrics: server::Metrics,
-    pub(super) tasks: JoinSet<()>,
+    pub(super) background: Background,
 }
 
 impl Files {
@@ -79,7 +79,8 @@ impl Files {
     {
         let reloading = Reloading::load(what, files, parse)?;
         let current = reloading.current();
-        self.tasks.spawn(reloading.run(self.every, self.metrics.clone()));
+        let run = reloading.run(self.every, self.metrics.clone());
+        self.background.spawn("reload", run);
         Ok(current)
     }
 }

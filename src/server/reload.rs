@@ -17,14 +17,14 @@ use tracing::{info, warn};
 
 use super::Metrics;
 
-type Parse<T, const N: usize> = Box<dyn Fn(&[Vec<u8>; N]) -> Result<T, BoxError> + Send>;
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
+/// Looks at the files: nothing if they are those of the fingerprint, else their fingerprint and what they make.
+type Look<T> = Box<dyn Fn(Option<&[u8]>) -> Result<Option<(Vec<u8>, T)>, Error> + Send>;
 
 /// A value made from files.
-pub struct Reloading<T, const N: usize> {
+pub struct Reloading<T> {
     what: &'static str,
-    files: [PathBuf; N],
-    parse: Parse<T, N>,
+    look: Look<T>,
     /// Digest of what is in use. Contents are not kept: keys are among them.
     used: Vec<u8>,
     current: Arc<ArcSwap<T>>,
@@ -38,9 +38,9 @@ pub enum Error {
     Use { files: Vec<PathBuf>, source: BoxError },
 }
 
-impl<T: Send + Sync + 'static, const N: usize> Reloading<T, N> {
+impl<T: Send + Sync + 'static> Reloading<T> {
     /// Reads the files a first time; that has to succeed. `parse` gets their contents in the order given.
-    pub fn load<E>(
+    pub fn load<const N: usize, E>(
         what: &'static str,
         files: [&Path; N],
         parse: impl Fn(&[Vec<u8>; N]) -> Result<T, E> + Send + 'static,
@@ -49,16 +49,48 @@ impl<T: Send + Sync + 'static, const N: usize> Reloading<T, N> {
         E: Into<BoxError>,
     {
         let files = files.map(Path::to_path_buf);
-        let contents = read(&files)?;
-        let value = parse(&contents).map_err(|error| Error::Use {
-            files: files.to_vec(),
-            source: error.into(),
-        })?;
+        let look = move |used: Option<&[u8]>| {
+            let mut contents = [const { Vec::new() }; N];
+            for (path, content) in files.iter().zip(&mut contents) {
+                *content = read(path)?;
+            }
+            news(used, &contents, &files, || parse(&contents))
+        };
+        Self::first(what, Box::new(look))
+    }
+
+    /// The same for files of which one may name others: `list` finds them all, `make` reads them by itself.
+    pub fn load_listed<E>(
+        what: &'static str,
+        list: impl Fn() -> Result<Vec<PathBuf>, E> + Send + 'static,
+        make: impl Fn() -> Result<T, E> + Send + 'static,
+    ) -> Result<Self, Error>
+    where
+        E: Into<BoxError>,
+    {
+        let look = move |used: Option<&[u8]>| {
+            let files = list().map_err(|error| Error::Use {
+                files: Vec::new(),
+                source: error.into(),
+            })?;
+            let contents = files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+            news(used, &contents, &files, &make)
+        };
+        Self::first(what, Box::new(look))
+    }
+
+    fn first(what: &'static str, look: Look<T>) -> Result<Self, Error> {
+        // Without a fingerprint to compare with, everything is news.
+        let Some((used, value)) = look(None)? else {
+            return Err(Error::Use {
+                files: Vec::new(),
+                source: "nothing was read".into(),
+            });
+        };
         Ok(Self {
             what,
-            files,
-            parse: Box::new(move |contents| parse(contents).map_err(Into::into)),
-            used: fingerprint(&contents),
+            look,
+            used,
             current: Arc::new(ArcSwap::from_pointee(value)),
         })
     }
@@ -79,14 +111,19 @@ impl<T: Send + Sync + 'static, const N: usize> Reloading<T, N> {
                 let result = self.refresh();
                 (self, result)
             });
-            let Ok((back, result)) = refreshed.await else { return };
-            self = back;
+            let result;
+            (self, result) = match refreshed.await {
+                Ok(refreshed) => refreshed,
+                // What looks after this task has to know.
+                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                Err(_) => return,
+            };
             match result {
                 Ok(false) => trouble = None,
                 Ok(true) => {
                     trouble = None;
                     metrics.reloaded(self.what, true);
-                    info!(what = self.what, files = list(&self.files), "reloaded");
+                    info!(what = self.what, "reloaded");
                 }
                 Err(error) => {
                     let told = Some(error.to_string());
@@ -102,30 +139,37 @@ impl<T: Send + Sync + 'static, const N: usize> Reloading<T, N> {
 
     /// Whether there was something new, and it is now in use.
     fn refresh(&mut self) -> Result<bool, Error> {
-        let contents = read(&self.files)?;
-        let found = fingerprint(&contents);
-        if found == self.used {
+        let Some((found, value)) = (self.look)(Some(&self.used))? else {
             return Ok(false);
-        }
-        let value = (self.parse)(&contents).map_err(|source| Error::Use {
-            files: self.files.to_vec(),
-            source,
-        })?;
+        };
         self.used = found;
         self.current.store(Arc::new(value));
         Ok(true)
     }
 }
 
-fn read<const N: usize>(files: &[PathBuf; N]) -> Result<[Vec<u8>; N], Error> {
-    let mut contents = [const { Vec::new() }; N];
-    for (path, content) in files.iter().zip(&mut contents) {
-        *content = std::fs::read(path).map_err(|source| Error::Read {
-            path: path.clone(),
-            source,
-        })?;
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|source| Error::Read {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn news<T, E: Into<BoxError>>(
+    used: Option<&[u8]>,
+    contents: &[Vec<u8>],
+    files: &[PathBuf],
+    make: impl FnOnce() -> Result<T, E>,
+) -> Result<Option<(Vec<u8>, T)>, Error> {
+    let found = fingerprint(contents);
+    if used == Some(found.as_slice()) {
+        return Ok(None);
     }
-    Ok(contents)
+    let value = make().map_err(|error| Error::Use {
+        files: files.to_vec(),
+        source: error.into(),
+    })?;
+    Ok(Some((found, value)))
 }
 
 fn fingerprint(contents: &[Vec<u8>]) -> Vec<u8> {
@@ -188,6 +232,36 @@ mod tests {
         fs::rename(at("..data_tmp"), at("..data")).unwrap();
         assert!(number.refresh().unwrap());
         assert_eq!(**number.current().load(), 2);
+    }
+
+    /// A file may name others, and which ones may change.
+    #[test]
+    fn files_that_are_named_by_others_count_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("a"), "1").unwrap();
+        fs::write(at("b"), "2").unwrap();
+        fs::write(at("index"), "a").unwrap();
+        let index = at("index");
+        let named = move || Ok::<_, io::Error>(index.with_file_name(fs::read_to_string(&index)?));
+        let (list, index) = (named.clone(), at("index"));
+        let mut number = Reloading::load_listed(
+            "number",
+            move || Ok::<_, BoxError>(vec![index.clone(), list()?]),
+            move || Ok(fs::read_to_string(named()?)?.parse::<u32>()?),
+        )
+        .unwrap();
+        let current = number.current();
+        assert!(!number.refresh().unwrap(), "nothing changed");
+        fs::write(at("a"), "3").unwrap();
+        assert!(number.refresh().unwrap());
+        assert_eq!(**current.load(), 3);
+        fs::write(at("index"), "b").unwrap();
+        assert!(number.refresh().unwrap());
+        assert_eq!(**current.load(), 2);
+        fs::write(at("index"), "gone").unwrap();
+        assert!(number.refresh().is_err());
+        assert_eq!(**current.load(), 2, "the last good one stays");
     }
 
     fn parse([content]: &[Vec<u8>; 1]) -> Result<u32, BoxError> {
