@@ -64,10 +64,14 @@ pub enum Error {
     Subject(&'static str),
     #[error("client certificate is not trusted: {}", explain(.0))]
     Untrusted(#[source] webpki::Error),
+    #[error("client sent a certificate of more than {MAX_CERTIFICATE} bytes")]
+    TooLong,
     #[error("client sent {0} certificates, more than any chain needs")]
     TooMany(usize),
 }
 
+/// Of one certificate; those of Kubernetes have one or two thousand bytes.
+const MAX_CERTIFICATE: usize = 16 * 1024;
 /// Attribute of the subject that carries the user's UID.
 const UID: Oid<'static> = oid!(1.3.6.1.4.1.57683.2);
 /// More than this is no mistake.
@@ -119,6 +123,10 @@ impl Verified {
 /// The certificates that can be in a path from the leaf, by their names. What has nothing to do with it is left out, but has
 /// to be something Go would parse: kube-apiserver parses all it is sent.
 fn related<'a>(leaf: &CertificateDer<'_>, sent: &'a [CertificateDer<'_>]) -> Result<Vec<CertificateDer<'a>>, Error> {
+    // Before anything looks into them: nobody knows yet whose they are.
+    if std::iter::once(leaf).chain(sent).any(|der| der.len() > MAX_CERTIFICATE) {
+        return Err(Error::TooLong);
+    }
     if sent.len() > MAX_SENT {
         return Err(Error::TooMany(sent.len() + 1));
     }

@@ -85,6 +85,22 @@ fn only_client_certificates_of_the_ca_that_are_valid_now_are_trusted() {
     assert!(verify(&ca, &expired).is_err(), "expired");
 }
 
+/// Reading takes time, and anybody can send a certificate.
+#[test]
+fn a_huge_certificate_is_not_read() {
+    let ca = Authority::new("ca").unwrap();
+    let huge = CertificateDer::from(vec![0x30; MAX_CERTIFICATE + 1]);
+    let pair = ca.issue("n", None, Usage::Client).unwrap();
+    let leaf = tls::certificates(pair.certificate.as_bytes()).unwrap().remove(0);
+    let now = UnixTime::now();
+    assert!(matches!(client_ca(&ca).verify(&huge, &[], now), Err(Error::TooLong)));
+    assert!(matches!(
+        client_ca(&ca).verify(&leaf, &[huge], now),
+        Err(Error::TooLong)
+    ));
+    assert!(client_ca(&ca).verify(&leaf, &[], now).is_ok());
+}
+
 #[test]
 fn a_chain_that_was_trusted_is_verified_again_when_it_expires_or_the_ca_changes() {
     let (ca, other) = (Authority::new("ca").unwrap(), Authority::new("other").unwrap());

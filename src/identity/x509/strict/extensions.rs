@@ -1,5 +1,7 @@
 //! Extensions, as `processExtensions` of Go's parser takes them.
 
+use std::collections::HashSet;
+
 use super::{Malformed, Notes};
 use crate::identity::x509::der::{BOOLEAN, OCTET_STRING, Reader, SEQUENCE};
 
@@ -17,13 +19,12 @@ pub(super) fn read(mut body: Reader<'_>) -> Result<Notes, Malformed> {
         return Ok(notes);
     };
     let mut list = list.read(SEQUENCE).ok_or(malformed)?;
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     while !list.is_empty() {
         let extension = list.read(SEQUENCE).and_then(Extension::read).ok_or(malformed)?;
-        if seen.contains(&extension.id) {
+        if !seen.insert(extension.id) {
             return Err(malformed);
         }
-        seen.push(extension.id);
         extension.note(&mut notes)?;
     }
     Ok(notes)
@@ -184,13 +185,12 @@ fn distribution_points(mut value: Reader<'_>) -> Option<()> {
 
 fn policies(mut value: Reader<'_>) -> Option<()> {
     let mut policies = value.read(SEQUENCE)?;
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     while !policies.is_empty() {
         let policy = policies.read(SEQUENCE)?.oid()?;
-        if seen.contains(&policy) {
+        if !seen.insert(policy) {
             return None;
         }
-        seen.push(policy);
     }
     Some(())
 }
