@@ -3,6 +3,7 @@
 //! Everything later works on [`Head`]; the raw path and query are forwarded exactly as they were judged.
 //! Whatever two readers could read differently is [`Malformed`] and goes no further.
 
+mod headers;
 mod info;
 mod path;
 mod query;
@@ -11,6 +12,7 @@ mod selector;
 use http::{HeaderMap, Method, Uri, header, request::Parts};
 
 pub use self::{
+    headers::Upgrade,
     info::{RequestInfo, ResourceRequest, Target},
     query::Query,
     selector::{FieldOperator, FieldRequirement, LabelOperator, LabelRequirement, Selectors},
@@ -24,6 +26,7 @@ pub struct Head {
     headers: HeaderMap,
     info: RequestInfo,
     impersonates: bool,
+    upgrade: Option<Upgrade>,
 }
 
 /// A request head that has no single meaning. The text is for the client.
@@ -46,16 +49,21 @@ impl Head {
         {
             return Err(Malformed("the target has no path".to_owned()));
         }
-        single(&parts.headers, &header::AUTHORIZATION)?;
-        single(&parts.headers, &header::CONTENT_TYPE)?;
+        headers::single(&parts.headers, &header::AUTHORIZATION)?;
+        headers::single(&parts.headers, &header::CONTENT_TYPE)?;
         let query = Query::parse(parts.uri.query().unwrap_or_default())?;
         let info = RequestInfo::read(&parts.method, parts.uri.path(), &query)?;
+        let upgrade = Upgrade::read(&parts)?;
+        if upgrade.is_some() && !info.is_connection() {
+            return Err(Malformed("this resource has no connection to upgrade".to_owned()));
+        }
         Ok(Self {
-            impersonates: impersonates(&parts.headers)?,
+            impersonates: headers::impersonates(&parts.headers)?,
             method: parts.method,
             uri: parts.uri,
             headers: parts.headers,
             info,
+            upgrade,
         })
     }
 
@@ -81,25 +89,8 @@ impl Head {
         self.impersonates
     }
 
-    /// Whether the client wants to stop speaking HTTP on this connection (exec, attach, port-forward).
-    pub fn wants_upgrade(&self) -> bool {
-        self.headers.contains_key(header::UPGRADE)
-    }
-}
-
-/// Leaving a wish to impersonate out of account would do as a strong user what was meant for a weak one.
-fn impersonates(headers: &HeaderMap) -> Result<bool, Malformed> {
-    let wished = headers.keys().any(|name| name.as_str().starts_with("impersonate-"));
-    if wished && !headers.contains_key("impersonate-user") {
-        return Err(Malformed("impersonation headers without Impersonate-User".to_owned()));
-    }
-    Ok(wished)
-}
-
-/// A header that decides how a request is read may appear once: readers differ on which copy counts.
-fn single(headers: &HeaderMap, name: &header::HeaderName) -> Result<(), Malformed> {
-    match headers.get_all(name).iter().count() {
-        0 | 1 => Ok(()),
-        n => Err(Malformed(format!("header {name} is given {n} times"))),
+    /// What the client wants to speak instead of HTTP on this connection (exec, attach, port-forward).
+    pub fn upgrade(&self) -> Option<Upgrade> {
+        self.upgrade
     }
 }

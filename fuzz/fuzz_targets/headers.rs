@@ -2,8 +2,8 @@
 #![no_main]
 
 use http::{
-    HeaderName, HeaderValue, Request,
-    header::{AUTHORIZATION, CONTENT_TYPE},
+    HeaderName, HeaderValue, Request, Uri,
+    header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, TRANSFER_ENCODING, UPGRADE},
 };
 use libfuzzer_sys::fuzz_target;
 use scopegate::request::Head;
@@ -28,6 +28,7 @@ const NAMES: &[&str] = &[
 
 fuzz_target!(|headers: Vec<(u8, &str, &[u8])>| {
     let mut request = Request::new(());
+    *request.uri_mut() = Uri::from_static("/api/v1/namespaces/a/pods/b/exec");
     for (known, name, value) in headers {
         let name = NAMES.get(usize::from(known)).copied().unwrap_or(name);
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_bytes(value)) {
@@ -37,7 +38,24 @@ fuzz_target!(|headers: Vec<(u8, &str, &[u8])>| {
     let Ok(head) = Head::read(request.into_parts().0) else {
         return;
     };
-    for name in [AUTHORIZATION, CONTENT_TYPE] {
+    // Whoever stops speaking HTTP has said so once, in a way that nobody can miss, and sends no body.
+    let connection: Vec<&[u8]> = head
+        .headers()
+        .get_all(CONNECTION)
+        .iter()
+        .map(|value| value.as_bytes())
+        .collect();
+    let announced = connection.join(&b","[..]).to_ascii_lowercase();
+    let announced = announced
+        .split(|byte| *byte == b',')
+        .any(|word| word.trim_ascii() == b"upgrade");
+    assert_eq!(
+        head.upgrade().is_some(),
+        announced && head.headers().contains_key(UPGRADE)
+    );
+    assert_eq!(announced, head.headers().contains_key(UPGRADE));
+    assert!(head.upgrade().is_none() || !head.headers().contains_key(TRANSFER_ENCODING));
+    for name in [AUTHORIZATION, CONTENT_TYPE, UPGRADE] {
         assert!(head.headers().get_all(&name).iter().count() <= 1, "{name}");
     }
     let wished = head

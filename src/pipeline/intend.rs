@@ -15,7 +15,7 @@ use crate::{
 pub(super) fn intend(authorized: &Authorized, body: Incoming) -> Result<Intent, Rejection> {
     let head = authorized.head();
     let operation = match head.info().verb {
-        _ if head.wants_upgrade() => Operation::Connect,
+        _ if head.upgrade().is_some() => Operation::Connect,
         Verb::Get | Verb::List | Verb::Watch => Operation::Read,
         _ => Operation::Write,
     };

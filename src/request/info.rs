@@ -111,6 +111,31 @@ impl RequestInfo {
         })
     }
 
+    /// Whether it is a subresource that a client may connect to and then speak something else than HTTP with.
+    pub fn is_connection(&self) -> bool {
+        let Target::Resource(request) = &self.target else {
+            return false;
+        };
+        if !request.resource.group.is_empty() {
+            return false;
+        }
+        match (request.resource.resource.as_str(), request.subresource.as_str()) {
+            ("pods", "attach" | "exec" | "portforward" | "proxy") => true,
+            ("nodes" | "services", "proxy") => true,
+            _ => self.verb == Verb::Proxy,
+        }
+    }
+
+    /// Whether it may stay open for as long as the client likes, as kube-apiserver sees it.
+    pub fn is_long_running(&self) -> bool {
+        let by_verb = matches!(self.verb, Verb::Watch | Verb::Proxy);
+        let subresource = match &self.target {
+            Target::Path(_) => "",
+            Target::Resource(request) => request.subresource.as_str(),
+        };
+        by_verb || matches!(subresource, "attach" | "exec" | "log" | "portforward" | "proxy")
+    }
+
     /// Metric labels: resource and subresource, bounded however inventive the client.
     pub fn labels(&self) -> (&'static str, &'static str) {
         match &self.target {

@@ -13,7 +13,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use crate::{api::Verb, request::RequestInfo};
+use crate::request::RequestInfo;
 
 /// Request counters. Cheap to clone. No label takes a value that a client can invent.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl Metrics {
         );
         registry.register_with_unit(
             "request_duration",
-            "From the head of a request to the end of its answer; watches are left out",
+            "From the head of a request to the end of its answer; watches, logs and sessions are left out",
             Unit::Seconds,
             self.duration.clone(),
         );
@@ -84,7 +84,7 @@ impl InFlight {
             code,
         };
         self.0.requests.get_or_create(&labels).inc();
-        if info.is_none_or(|info| info.verb != Verb::Watch) {
+        if info.is_none_or(|info| !info.is_long_running()) {
             self.0
                 .duration
                 .get_or_create(&VerbLabel { verb })
