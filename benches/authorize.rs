@@ -30,6 +30,7 @@ fn read(bencher: Bencher<'_, '_>, target: &str) {
 fn decide(bencher: Bencher<'_, '_>, target: &str) {
     let gate = Authorizer {
         nodes: Fallback::Deny,
+        bootstrap: Fallback::Upstream,
         others: Fallback::Deny,
         masters: Vec::new(),
         caller_known_upstream: true,

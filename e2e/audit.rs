@@ -120,7 +120,7 @@ async fn a_client_that_leaves_before_the_answer_is_audited() {
     gate.site.kubeconfig("gate", silent.local_addr().unwrap()).unwrap();
     let process = Process::serve(&gate.site.file("gate.yaml"));
     let (serving, _) = process.addresses().await;
-    let mut stream = connect(&gate.site, serving, "node-a", b"http/1.1").await;
+    let mut stream = connect(gate.site.dir(), serving, "node-a", b"http/1.1").await;
     stream
         .write_all(b"GET /apis HTTP/1.1\r\nHost: x\r\n\r\n")
         .await

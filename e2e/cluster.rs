@@ -14,6 +14,7 @@ use scopegate::{
     demo::site,
     pki::{Authority, Pki, Usage},
 };
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 
@@ -144,6 +145,7 @@ impl Cluster {
                 .args(["--service-account-signing-key-file", "client-ca.key"])
                 .args(["--service-account-issuer", "https://kubernetes.default.svc"])
                 .args(["--service-cluster-ip-range", "10.0.0.0/24"])
+                .args(["--enable-bootstrap-token-auth"])
                 .args(["--authorization-mode", modes, "--enable-admission-plugins", plugins]),
             "kube-apiserver.log",
         );
@@ -161,7 +163,7 @@ impl Cluster {
     }
 
     /// Creates an object as admin; it may be there already.
-    pub(crate) async fn create(&self, path: &str, object: &serde_json::Value) {
+    pub(crate) async fn create(&self, path: &str, object: &Value) {
         let request = Request::post(path).header("content-type", "application/json");
         let answer = self.send("admin", request, &object.to_string()).await;
         assert!(
@@ -169,6 +171,24 @@ impl Cluster {
             "{}",
             answer.body
         );
+    }
+
+    /// Applies one of the manifests that are shipped, with the gate's user of these tests as its subject.
+    pub(crate) async fn grant(&self, manifest: &str) {
+        for document in manifest.split("\n---\n") {
+            let mut object: Value = serde_saphyr::from_str(document).unwrap();
+            let resource = match object["kind"].as_str().unwrap() {
+                "ClusterRole" => "clusterroles",
+                "ClusterRoleBinding" => {
+                    let user = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "scopegate"});
+                    object["subjects"] = json!([user]);
+                    "clusterrolebindings"
+                }
+                kind => panic!("{kind} in the manifest"),
+            };
+            self.create(&format!("/apis/rbac.authorization.k8s.io/v1/{resource}"), &object)
+                .await;
+        }
     }
 
     pub(crate) fn configuration(&self, name: &str, identity: &str, more: &str) -> PathBuf {
@@ -191,6 +211,16 @@ impl Cluster {
         let text = fs::read_to_string(kubeconfig).unwrap();
         let path = kubeconfig.with_extension("stranger");
         fs::write(&path, text.replace("node-a.", "stranger.")).unwrap();
+        path
+    }
+
+    /// The same as a kubeconfig, but with no certificate at all.
+    pub(crate) fn without_certificate(&self, kubeconfig: &Path) -> PathBuf {
+        let text = fs::read_to_string(kubeconfig).unwrap();
+        let path = kubeconfig.with_extension("nobody");
+        let without = text.replace("client-certificate: node-a.crt, client-key: node-a.key", "");
+        assert_ne!(text, without);
+        fs::write(&path, without).unwrap();
         path
     }
 

@@ -14,11 +14,8 @@ use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use scopegate::{
-    body::Body,
-    demo::site::Site,
-    upstream::{self, Client},
-};
+use kube::client::ConfigExt as _;
+use scopegate::{demo::site::Site, identity::token::TOKEN_REVIEWS, upstream};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_rustls::{TlsConnector, client::TlsStream, rustls};
@@ -36,6 +33,9 @@ pub(crate) struct Process {
     child: Child,
     stderr: Arc<Mutex<String>>,
 }
+
+/// A client, and the connection that carries what it asks.
+pub(crate) type Http2 = (SendRequest<Empty<Bytes>>, JoinHandle<hyper::Result<()>>);
 
 /// An answer, read whole.
 #[derive(Debug)]
@@ -61,8 +61,14 @@ impl Gate {
     }
 
     pub(crate) async fn start_at(site: Site, mode: &str, more: &str) -> Self {
+        Self::edited(site, mode, more, &[]).await
+    }
+
+    /// With lines put behind others in the configuration, for keys of sections that are there already.
+    pub(crate) async fn edited(site: Site, mode: &str, more: &str, edits: &[(&str, &str)]) -> Self {
         let more = format!("audit: {{path: audit.log}}\nlog: {{level: debug}}\n{more}");
         let config = site.configuration(mode, &more).unwrap();
+        edit(&config, edits);
         let process = Process::serve(&config);
         let (serving, admin) = process.addresses().await;
         for user in ["node-a", "node-b", "nobody"] {
@@ -89,14 +95,12 @@ impl Gate {
 
     /// A TLS connection with the certificate of a user, for bytes that no client library would send.
     pub(crate) async fn connect(&self, user: &str, protocol: &[u8]) -> TlsStream<tokio::net::TcpStream> {
-        connect(&self.site, self.serving, user, protocol).await
+        connect(self.site.dir(), self.serving, user, protocol).await
     }
 
     /// An HTTP/2 connection with the certificate of a user.
-    pub(crate) async fn http2(&self, user: &str) -> (SendRequest<Empty<Bytes>>, JoinHandle<hyper::Result<()>>) {
-        let stream = TokioIo::new(self.connect(user, b"h2").await);
-        let (client, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
-        (client, tokio::spawn(connection))
+    pub(crate) async fn http2(&self, user: &str) -> Http2 {
+        http2(self.site.dir(), self.serving, user).await
     }
 
     /// What the admin port answers.
@@ -104,12 +108,24 @@ impl Gate {
         admin(self.admin, request, body).await
     }
 
-    /// The requests upstream saw, without the gate's own.
+    /// The requests upstream saw, without the gate's own questions.
     pub(crate) fn forwarded(&self) -> Vec<String> {
         let seen = self.site.upstream.seen().into_iter();
-        seen.filter(|request| request.target != "/readyz")
-            .map(|request| format!("{} {}", request.method, request.target))
+        seen.map(|request| format!("{} {}", request.method, request.target))
+            .filter(|request| request != &format!("POST {TOKEN_REVIEWS}"))
             .collect()
+    }
+
+    /// Waits until so many requests are being handled.
+    pub(crate) async fn under_way(&self, count: usize) {
+        let line = format!("scopegate_requests_in_flight {count}\n");
+        for _ in 0..500 {
+            if self.admin(Request::get("/metrics"), "").await.body.contains(&line) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("there never were {count} requests under way");
     }
 
     /// The audit event of a request, when it has been written.
@@ -216,7 +232,11 @@ impl Drop for Process {
 }
 
 impl Answer {
-    pub(crate) async fn read(response: http::Response<hyper::body::Incoming>) -> Self {
+    pub(crate) async fn read<B>(response: http::Response<B>) -> Self
+    where
+        B: hyper::body::Body,
+        B::Error: std::fmt::Debug,
+    {
         let (head, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         Self {
@@ -246,12 +266,22 @@ pub(crate) fn get(target: &str) -> Request<Empty<Bytes>> {
         .unwrap()
 }
 
+/// Puts lines behind others in a file.
+pub(crate) fn edit(file: &Path, edits: &[(&str, &str)]) {
+    let mut text = std::fs::read_to_string(file).unwrap();
+    for (behind, line) in edits {
+        assert!(text.contains(behind), "{behind:?} is not in {text}");
+        text = text.replace(behind, &format!("{behind}{line}"));
+    }
+    std::fs::write(file, text).unwrap();
+}
+
 /// The program under test.
 pub(crate) fn scopegate() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_scopegate"))
 }
 
-/// One request with the credentials of a kubeconfig.
+/// One request with the credentials of a kubeconfig, over HTTP/1.1, by a client that shares no code with the gate.
 pub(crate) async fn send(kubeconfig: &Path, request: http::request::Builder, body: &str) -> Answer {
     try_send(kubeconfig, request, body)
         .await
@@ -261,10 +291,14 @@ pub(crate) async fn send(kubeconfig: &Path, request: http::request::Builder, bod
 /// The same, where there may be no answer.
 pub(crate) async fn try_send(kubeconfig: &Path, request: http::request::Builder, body: &str) -> Result<Answer, String> {
     let credentials = upstream::credentials(Some(kubeconfig)).await.unwrap();
-    let body = Full::from(body.to_owned()).map_err(|never| match never {});
-    let request = request.body(Body::new(body)).unwrap();
-    let sent = Client::new(&credentials).unwrap().send(request).await;
-    let response = sent.map_err(|error| upstream::chain(error.as_ref()))?;
+    let connector = credentials.rustls_https_connector().unwrap();
+    let client = hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build(connector);
+    let mut request = request.body(Full::<Bytes>::from(body.to_owned())).unwrap();
+    let target = request.uri().path_and_query().unwrap();
+    let server = credentials.cluster_url.authority().unwrap();
+    *request.uri_mut() = format!("https://{server}{target}").parse().unwrap();
+    let sent = client.request(request).await;
+    let response = sent.map_err(|error| upstream::chain(&error))?;
     Ok(Answer::read(response).await)
 }
 
@@ -276,21 +310,29 @@ pub(crate) async fn admin(address: SocketAddr, request: http::request::Builder, 
     Answer::read(client.request(request).await.unwrap()).await
 }
 
-/// A TLS connection to a gate of a site.
+/// An HTTP/2 connection to a gate, with the certificate of a user.
+pub(crate) async fn http2(dir: &Path, address: SocketAddr, user: &str) -> Http2 {
+    let stream = TokioIo::new(connect(dir, address, user, b"h2").await);
+    let (client, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
+    (client, tokio::spawn(connection))
+}
+
+/// A TLS connection to a gate, with the files of a folder.
 pub(crate) async fn connect(
-    site: &Site,
+    dir: &Path,
     address: SocketAddr,
     user: &str,
     protocol: &[u8],
 ) -> TlsStream<tokio::net::TcpStream> {
     use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
-    let anchors = scopegate::server::tls::anchors(site.pki.server_ca.certificate.as_bytes()).unwrap();
+    let ca = std::fs::read(dir.join("server-ca.crt")).unwrap();
+    let anchors = scopegate::server::tls::anchors(&ca).unwrap();
     let builder = rustls::ClientConfig::builder().with_root_certificates(anchors);
     let mut config = match user {
         "nobody" => builder.with_no_client_auth(),
         user => {
-            let certificates = CertificateDer::pem_file_iter(site.file(&format!("{user}.crt"))).unwrap();
-            let key = PrivateKeyDer::from_pem_file(site.file(&format!("{user}.key"))).unwrap();
+            let certificates = CertificateDer::pem_file_iter(dir.join(format!("{user}.crt"))).unwrap();
+            let key = PrivateKeyDer::from_pem_file(dir.join(format!("{user}.key"))).unwrap();
             let certificates = certificates.collect::<Result<_, _>>().unwrap();
             builder.with_client_auth_cert(certificates, key).unwrap()
         }

@@ -296,24 +296,10 @@ async fn check_looks_at_the_gates_own_rights() {
     }
 }
 
-/// Applies config/kubernetes/impersonate.yaml, with the gate's user of these tests as its subject.
 async fn may_impersonate(cluster: &Cluster) {
-    let manifest = include_str!("../config/kubernetes/impersonate.yaml");
-    for document in manifest.split("\n---\n") {
-        let mut object: Value = serde_saphyr::from_str(document).unwrap();
-        let resource = match object["kind"].as_str().unwrap() {
-            "ClusterRole" => "clusterroles",
-            "ClusterRoleBinding" => {
-                let user = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "scopegate"});
-                object["subjects"] = json!([user]);
-                "clusterrolebindings"
-            }
-            kind => panic!("{kind} in the manifest"),
-        };
-        cluster
-            .create(&format!("/apis/rbac.authorization.k8s.io/v1/{resource}"), &object)
-            .await;
-    }
+    cluster
+        .grant(include_str!("../config/kubernetes/impersonate.yaml"))
+        .await;
 }
 
 fn check(config: &Path) -> String {

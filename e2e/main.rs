@@ -29,6 +29,8 @@ mod pki;
 mod readings;
 /// The request path: what reaches upstream and as whom, and what does not.
 mod requests;
+/// Upstreams that do exactly what a test wants.
+mod scripted;
 /// Stopping: what is under way finishes, but not for ever.
 mod stop;
 /// Upstreams that misbehave.

@@ -2,7 +2,11 @@ use std::process::Command;
 
 use http::{Request, StatusCode};
 use scopegate::{
-    demo::site::{FRONT_PROXY, Site},
+    demo::{
+        site::{FRONT_PROXY, Site},
+        standin::Standin,
+        upstream::Upstream,
+    },
     pki::{Authority, Usage},
 };
 use tokio::{
@@ -10,7 +14,10 @@ use tokio::{
     net::TcpListener,
 };
 
-use crate::gate::{Gate, Process, admin, connect, eventually, scopegate, send};
+use crate::{
+    gate::{Gate, Process, admin, connect, eventually, scopegate, send},
+    scripted::head,
+};
 
 /// Every listener that cannot be bound is named, with its address, and nothing is served.
 #[test_case::test_case("serving"; "serving")]
@@ -195,15 +202,17 @@ async fn certificates_are_taken_up_when_they_change() {
     std::fs::write(&path, config).unwrap();
     let process = Process::serve(&path);
     let (serving, admin_address) = process.addresses().await;
-    let mut stream = connect(&site, serving, "node-a", b"http/1.1").await;
+    let mut stream = connect(site.dir(), serving, "node-a", b"http/1.1").await;
     let mut ask = async || {
         stream
             .write_all(b"GET /version HTTP/1.1\r\nHost: x\r\n\r\n")
             .await
             .unwrap();
-        let mut answer = [0; 4096];
-        let n = stream.read(&mut answer).await.unwrap();
-        String::from_utf8_lossy(&answer[..n]).lines().next().unwrap().to_owned()
+        let head = head(&mut stream).await.unwrap();
+        let length = head.split("content-length: ").nth(1).unwrap().lines().next().unwrap();
+        let mut body = vec![0; length.parse().unwrap()];
+        stream.read_exact(&mut body).await.unwrap();
+        head.lines().next().unwrap().to_owned()
     };
     assert_eq!(ask().await, "HTTP/1.1 200 OK");
 
@@ -233,7 +242,7 @@ async fn certificates_are_taken_up_when_they_change() {
         (reloads >= 2).then_some(())
     })
     .await;
-    let stream = connect(&site, serving, "nobody", b"http/1.1").await;
+    let stream = connect(site.dir(), serving, "nobody", b"http/1.1").await;
     let metrics = admin(admin_address, Request::get("/metrics"), "").await.body;
     for result in ["ok", "error"] {
         let line = format!("scopegate_reloads_total{{what=\"client-ca\",result=\"{result}\"}} 1");
@@ -242,4 +251,76 @@ async fn certificates_are_taken_up_when_they_change() {
     let shown = stream.get_ref().1.peer_certificates().unwrap()[0].to_vec();
     let renewed = scopegate::server::tls::certificates(pair.certificate.as_bytes()).unwrap();
     assert_eq!(shown, renewed[0].to_vec());
+}
+
+/// The kubeconfig, and what it names, are taken up too: by rename, and by the symlink swap of a volume.
+#[tokio::test]
+async fn upstream_credentials_are_taken_up() {
+    scopegate::server::tls::install_crypto();
+    let site = Site::start().await.unwrap();
+    let pair = |suffix: &str| format!("front-proxy-client.{suffix}");
+    let volume = |version: &str| site.file(version);
+    for version in ["v1", "v2"] {
+        std::fs::create_dir(volume(version)).unwrap();
+    }
+    for suffix in ["crt", "key"] {
+        std::fs::rename(site.file(&pair(suffix)), volume("v1").join(pair(suffix))).unwrap();
+        let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, site.file(name)).unwrap();
+        link(&format!("data/{}", pair(suffix)), &pair(suffix));
+    }
+    std::os::unix::fs::symlink("v1", site.file("data")).unwrap();
+    let gate = Gate::edited(site, FRONT_PROXY, "", &[("serving:\n", "  reloadInterval: 100ms\n")]).await;
+    assert_eq!(gate.get("node-a", "/version").await.code, StatusCode::OK);
+    let reloads = async |result: &str| {
+        let metrics = gate.admin(Request::get("/metrics"), "").await.body;
+        let start = format!("scopegate_reloads_total{{what=\"upstream\",result=\"{result}\"}} ");
+        let line = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix(&start))
+            .map(str::to_owned);
+        line.map_or(0, |count| count.parse::<u32>().unwrap())
+    };
+
+    // A certificate that upstream does not believe: the trouble is the gate's, and shows that it is in use.
+    let stranger = Authority::new("stranger").unwrap();
+    let stranger = stranger.issue("front-proxy-client", None, Usage::Client).unwrap();
+    stranger.write(&gate.site.file("v2"), "front-proxy-client").unwrap();
+    std::os::unix::fs::symlink("v2", gate.site.file("data_tmp")).unwrap();
+    std::fs::rename(gate.site.file("data_tmp"), gate.site.file("data")).unwrap();
+    gate.logged("reloaded what=\"upstream\"").await;
+    assert_eq!(gate.get("node-a", "/version").await.code, StatusCode::BAD_GATEWAY);
+    assert_eq!(reloads("ok").await, 1);
+
+    // Nonsense changes nothing.
+    std::fs::write(
+        gate.site.file("next"),
+        "apiVersion: v1\nkind: Config\ncurrent-context: gone\n",
+    )
+    .unwrap();
+    std::fs::rename(gate.site.file("next"), gate.site.file("gate.kubeconfig")).unwrap();
+    gate.logged("not reloaded; the last good version stays in use what=\"upstream\"")
+        .await;
+    assert_eq!(reloads("error").await, 1);
+    assert_eq!(gate.get("node-a", "/version").await.code, StatusCode::BAD_GATEWAY);
+
+    // Another API server and the good certificate again.
+    let elsewhere = Upstream::start(&gate.site.pki, Standin::new(Vec::new())).await.unwrap();
+    let kubeconfig = scopegate::demo::site::kubeconfig(elsewhere.address, Some("gate"));
+    std::fs::write(gate.site.file("next"), kubeconfig).unwrap();
+    std::fs::rename(gate.site.file("next"), gate.site.file("gate.kubeconfig")).unwrap();
+    for suffix in ["crt", "key"] {
+        std::fs::copy(
+            gate.site.file("v1").join(pair(suffix)),
+            gate.site.file("v2").join(pair(suffix)),
+        )
+        .unwrap();
+    }
+    for _ in 0..100 {
+        if gate.get("node-a", "/version").await.code == StatusCode::OK {
+            assert!(elsewhere.seen().iter().any(|request| request.target == "/version"));
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("the good files were not taken up:\n{}", gate.log());
 }

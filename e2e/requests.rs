@@ -1,7 +1,6 @@
 use http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
 use scopegate::demo::site::{FRONT_PROXY, IMPERSONATE, OWN};
-use serde_json::Value;
 use test_case::test_case;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -68,12 +67,12 @@ async fn what_is_refused_never_reaches_upstream(target: &str, code: u16) {
     assert_eq!(gate.forwarded(), [] as [&str; 0]);
 }
 
-/// No certificate is not a failed handshake but an answer, also for a bearer token or claims in headers.
+/// No certificate is not a failed handshake but an answer, also for a password or claims in headers.
 #[tokio::test]
 async fn nobody_is_told_so() {
     let gate = Gate::start(FRONT_PROXY, "").await;
     let plain = Request::get("/version");
-    let token = Request::get("/version").header("authorization", "Bearer abc");
+    let token = Request::get("/version").header("authorization", "Basic YTpi");
     let claims = Request::get("/version")
         .header("x-remote-user", "admin")
         .header("x-remote-group", "system:masters");
@@ -227,7 +226,12 @@ async fn two_framings_end_the_connection() {
     assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
     let seen = gate.site.upstream.seen();
     let review = seen.iter().find(|request| request.target == WHO_AM_I).unwrap();
-    assert!(!review.headers.contains_key("content-length"), "{:?}", review.headers);
+    assert!(
+        !review.headers.contains_key("transfer-encoding"),
+        "{:?}",
+        review.headers
+    );
+    assert_eq!(review.headers["content-length"], REVIEW.len().to_string());
     assert_eq!(gate.forwarded(), [format!("POST {WHO_AM_I}")]);
 }
 
@@ -259,24 +263,6 @@ async fn an_absolute_target_only_names_a_path() {
     stream.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
     assert_eq!(gate.forwarded(), ["GET /version"]);
-}
-
-/// Bytes after an upgrade could not be judged, so none is carried, and the connection stays HTTP.
-#[tokio::test]
-async fn upgrades_are_refused_and_what_follows_is_judged_as_a_request() {
-    let gate = Gate::start(FRONT_PROXY, FORWARD).await;
-    let mut stream = gate.connect("node-a", b"http/1.1").await;
-    let upgrade = "GET /api/v1/namespaces/default/pods/web-on-node-a/exec?command=sh HTTP/1.1\r\nHost: x\r\n\
-                   Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
-    let smuggled = "GET /openapi/../api/v1/secrets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-    stream
-        .write_all(format!("{upgrade}{smuggled}").as_bytes())
-        .await
-        .unwrap();
-    let answer = read_answers(&mut stream, 2).await;
-    assert_eq!(answer.matches("HTTP/1.1 400 Bad Request").count(), 2, "{answer}");
-    assert!(answer.contains("does not carry upgraded connections"), "{answer}");
-    assert_eq!(gate.forwarded(), [] as [&str; 0]);
 }
 
 /// kube-apiserver's limit, whether the size is announced or not.
@@ -370,9 +356,6 @@ async fn a_lost_upstream_is_503() {
     assert_eq!(answer.headers["retry-after"], "1");
     assert_eq!(answer.json()["details"]["retryAfterSeconds"], 1);
     let event = gate.event(&answer.audit_id()).await;
-    assert_ne!(
-        event["annotations"]["scopegate.dev/cause"],
-        Value::Null,
-        "the log tells why: {event}"
-    );
+    let cause = event["annotations"]["scopegate.dev/cause"].as_str().unwrap();
+    assert!(cause.contains("Connection refused"), "the log tells why: {event}");
 }

@@ -1,50 +1,26 @@
 //! Upstreams that misbehave: whatever they do, the client gets an answer that says whose fault it was, and the record says
 //! how it ended.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::net::SocketAddr;
 
 use http::{Request, StatusCode};
-use scopegate::{
-    demo::site::{FRONT_PROXY, Site},
-    pki::Usage,
-    server::tls,
-};
+use scopegate::demo::site::{FRONT_PROXY, Site};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
+    net::TcpStream,
 };
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
-use crate::gate::Gate;
+use crate::{gate::Gate, scripted::Scripted};
 
 /// Answers every connection with the same bytes, whatever is asked, and closes it.
 async fn scripted(site: &Site, answer: &'static str) -> SocketAddr {
-    let pair = site
-        .pki
-        .server_ca
-        .issue("scripted", None, Usage::Server(&["127.0.0.1"]))
-        .unwrap();
-    let ca = site.pki.front_proxy_ca.certificate.as_bytes();
-    let mut config = tls::server_config(pair.certificate.as_bytes(), pair.key.as_bytes(), ca).unwrap();
-    config.alpn_protocols.clear();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        loop {
-            let (stream, _) = listener.accept().await.unwrap();
-            let acceptor = acceptor.clone();
-            tokio::spawn(async move {
-                let Ok(mut stream) = acceptor.accept(stream).await else {
-                    return;
-                };
-                let _ = stream.read(&mut [0; 4096]).await;
-                let _ = stream.write_all(answer.as_bytes()).await;
-                let _ = stream.shutdown().await;
-            });
-        }
-    });
-    address
+    let script = move |mut stream: TlsStream<TcpStream>| async move {
+        let _ = stream.read(&mut [0; 4096]).await;
+        let _ = stream.write_all(answer.as_bytes()).await;
+        let _ = stream.shutdown().await;
+    };
+    Scripted::start(site, &[b"http/1.1"], script).await.address
 }
 
 async fn gate_before(answer: &'static str) -> Gate {

@@ -3,7 +3,13 @@
 //! [`Admitted`] is the proof that it is. Only [`admit`] makes one, only from an [`Authorized`], and
 //! `upstream::forward` takes nothing else: a request that skipped a check cannot be sent.
 
-use crate::{authorizer::Authorized, body::Body, caller::Caller, rejection::Rejection, request::Head};
+use crate::{
+    authorizer::Authorized,
+    body::{Body, BodyError},
+    caller::Caller,
+    rejection::Rejection,
+    request::Head,
+};
 
 /// What the request would do upstream.
 #[derive(Debug)]
@@ -36,19 +42,12 @@ pub struct Admitted {
     body: Body,
 }
 
-/// Nothing a node is authorized to write is stored yet (self reviews are answered and forgotten), so the only rule
-/// is about connections that leave HTTP.
+/// Nothing a node is authorized to write is stored yet (self reviews are answered and forgotten), so there is no rule.
 pub fn admit(authorized: Authorized, intent: Intent) -> Result<Admitted, Rejection> {
-    match intent.operation {
-        // After the switch nothing could be judged any more.
-        Operation::Connect => Err(Rejection::bad_request(
-            "this gate does not carry upgraded connections (exec, attach, port-forward)",
-        )),
-        Operation::Read | Operation::Write => Ok(Admitted {
-            authorized,
-            body: intent.body,
-        }),
-    }
+    Ok(Admitted {
+        authorized,
+        body: intent.body,
+    })
 }
 
 impl Admitted {
@@ -63,5 +62,16 @@ impl Admitted {
     /// The body, given up: an admitted request is sent once.
     pub fn into_body(self) -> Body {
         self.body
+    }
+}
+
+/// It was the client that broke the request.
+impl From<BodyError> for Rejection {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::Broken => Self::bad_request("the request body could not be read"),
+            BodyError::Slow(_) => Self::request_timeout(error.to_string()),
+            BodyError::TooLarge(limit) => Self::too_large(limit),
+        }
     }
 }

@@ -6,16 +6,14 @@
 mod background;
 mod files;
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
+use http::{Method, StatusCode};
 use hyper::{Request, body::Incoming, service::service_fn};
 use prometheus_client::registry::Registry;
 use rustls::pki_types::UnixTime;
+use serde_json::Value;
 use tokio::sync::oneshot;
 use tracing::{info, warn};
 
@@ -23,14 +21,18 @@ use self::{background::Background, files::Files};
 use crate::{
     caller::Kind,
     config::Config,
-    identity::{Authenticator, Presented, x509::Options},
+    identity::{
+        Authenticator, Presented,
+        token::{TOKEN_REVIEWS, Tokens},
+        x509::Options,
+    },
     observe::{
         admin::{Access, Admin},
         audit,
         log::Level,
         metrics,
     },
-    pipeline::{self, Connection, Pipeline},
+    pipeline::{self, Connection, Pipeline, Streams, shares::Shares},
     ready::Pending,
     server::{self, Limits, Peer, Server, Transport},
     upstream::{self, Upstream},
@@ -72,7 +74,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     let options = Options {
         uid: config.features.certificate_uid,
     };
-    let (serving_tls, authenticator) = files.tls("serving", &config.serving.tls, options).context("serving")?;
+    let (serving_tls, mut authenticator) = files.tls("serving", &config.serving.tls, options).context("serving")?;
     let (admin_tls, admin_authenticator) = match &config.admin.tls {
         None => (Transport::Plain, None),
         Some(tls) => {
@@ -82,10 +84,18 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     };
     let upstream_metrics = upstream::Metrics::default();
     let upstream = Upstream::new(
-        files.upstream(&config.upstream).await.context("upstream")?,
+        files.upstream(config.upstream.files()).await.context("upstream")?,
         config.told_upstream(),
+        config.upstream.response_timeout,
         upstream_metrics.clone(),
     );
+    authenticator.tokens = config.authentication.token_review.then(|| {
+        let upstream = upstream.clone();
+        Tokens::new(
+            Arc::new(move |review| Box::pin(review_token(upstream.clone(), review))),
+            config.authentication.token_cache_ttl,
+        )
+    });
 
     let serving = Server::bind("serving", config.serving.address)
         .await?
@@ -122,10 +132,12 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         pipeline: Arc::new(Pipeline {
             authenticator,
             authorizer: config.authorizer,
+            body_limits: config.serving.body_limits,
+            shares: Shares::new(config.serving.caller_limits),
             upstream,
+            streams: Streams::default(),
             audit: sink,
             metrics,
-            stopping: Arc::default(),
         }),
         audit,
         server_metrics,
@@ -147,8 +159,19 @@ impl Bound {
     /// Serves until `shutdown` resolves and what is under way has finished or run out of time. The admin port answers
     /// until the end, so that a balancer can see that the gate is leaving.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
-        let reach = reach(self.pipeline.upstream.clone(), self.upstream_reached);
+        let upstream = &self.pipeline.upstream;
+        let reach = reach(upstream.clone(), self.upstream_reached);
         self.background.spawn("reach", reach);
+        self.background
+            .spawn("upstream-health", upstream.clone().watch_health());
+        let pipeline = Arc::clone(&self.pipeline);
+        self.background.spawn("stream-certificates", async move {
+            pipeline.streams.watch_certificates(&pipeline.authenticator).await;
+        });
+        let pipeline = Arc::clone(&self.pipeline);
+        self.background.spawn("stream-tokens", async move {
+            pipeline.streams.watch_tokens(&pipeline.authenticator).await;
+        });
 
         let ready = self.admin_page.ready.clone();
         let (admin_page, admin_authenticator) = (self.admin_page, self.admin_authenticator);
@@ -172,7 +195,7 @@ impl Bound {
         let admin = tokio::spawn(admin);
 
         let pipeline = self.pipeline;
-        let stopping = Arc::clone(&pipeline.stopping);
+        let stopping = Arc::clone(&pipeline);
         let service = move |peer: Peer| {
             let (pipeline, connection) = (Arc::clone(&pipeline), Arc::new(Connection::new(peer)));
             service_fn(move |request: Request<Incoming>| {
@@ -186,7 +209,7 @@ impl Bound {
             _leaving = Some(ready.task("shutdown"));
             // Balancers need a moment to see it; until then they still send connections here.
             tokio::time::sleep(self.shutdown_delay).await;
-            stopping.store(true, Ordering::Relaxed);
+            stopping.streams.stop();
         };
         self.serving
             .run(
@@ -199,6 +222,8 @@ impl Bound {
             .await;
 
         self.background.stop().await;
+        // The last that could still write an audit event.
+        drop(stopping);
         drop(stop_admin);
         let _ = admin.await;
         let audit = self.audit;
@@ -214,10 +239,16 @@ impl Bound {
 /// their certificates are of the same CA.
 fn access(authenticator: Option<&Authenticator>, presented: &Presented) -> Access {
     let operator = authenticator.is_none_or(|authenticator| {
-        let caller = authenticator.identify(presented, UnixTime::now());
+        let caller = authenticator.by_certificate(presented, UnixTime::now());
         caller.is_ok_and(|caller| caller.kind == Kind::Other)
     });
     if operator { Access::Operator } else { Access::Probe }
+}
+
+/// Shows upstream a token that a client sent.
+async fn review_token(upstream: Upstream, review: Value) -> Result<(StatusCode, Value), String> {
+    let asked = upstream.ask(Method::POST, TOKEN_REVIEWS, None, Some(&review)).await;
+    asked.map_err(|error| upstream::chain(error.as_ref()))
 }
 
 /// Tries until upstream answers anything at all; then the gate is ready.

@@ -35,6 +35,8 @@ pub enum Fallback {
 #[derive(Clone, Debug)]
 pub struct Authorizer {
     pub nodes: Fallback,
+    /// Holders of a bootstrap token, which is what they are forwarded with.
+    pub bootstrap: Fallback,
     pub others: Fallback,
     /// Users in `system:masters` that may pass all the same.
     pub masters: Vec<String>,
@@ -91,9 +93,10 @@ impl Authorizer {
             let reason = "this gate does not let callers impersonate";
             return Decision::deny(reason, Evidence::Rule("callers/impersonation"));
         }
-        match attributes.caller.kind {
+        match &attributes.caller.kind {
             Kind::Node(_) => everyone::decide(attributes, self.caller_known_upstream)
                 .unwrap_or_else(|| fallback(self.nodes, "callers.nodes.fallback", "")),
+            Kind::Bootstrap(_) => fallback(self.bootstrap, "callers.bootstrap", "this gate is not for joining"),
             Kind::Other => fallback(self.others, "callers.others", "this gate serves nodes only"),
         }
     }

@@ -1,6 +1,6 @@
 //! Who asks: a user, and what kind of caller that user is.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use crate::api::names;
 
@@ -26,8 +26,14 @@ pub enum Kind {
     /// `system:node:<name>` in group `system:nodes`. The name may be empty; then no rule lets it do anything
     /// that depends on a name.
     Node(String),
+    /// Somebody who joins with a bootstrap token and goes on with it: upstream decides.
+    Bootstrap(Token),
     Other,
 }
+
+/// A bearer token. It is never shown by accident.
+#[derive(Clone, Eq, Hash, PartialEq)]
+pub struct Token(Arc<str>);
 
 impl User {
     pub fn in_group(&self, group: &str) -> bool {
@@ -44,6 +50,38 @@ impl User {
             self.groups.push(names::AUTHENTICATED_GROUP.to_owned());
         }
         self
+    }
+}
+
+impl Token {
+    pub fn new(token: &str) -> Self {
+        Self(token.into())
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+impl Caller {
+    /// Somebody who came with a token.
+    pub fn with_token(user: User, token: &Token) -> Self {
+        let bootstrap =
+            user.name.starts_with(names::BOOTSTRAP_USER_PREFIX) && user.in_group(names::BOOTSTRAPPERS_GROUP);
+        let caller = Self::from(user);
+        match caller.kind {
+            Kind::Other if bootstrap => Self {
+                kind: Kind::Bootstrap(token.clone()),
+                ..caller
+            },
+            _ => caller,
+        }
     }
 }
 

@@ -14,10 +14,14 @@ use std::{
     time::Duration,
 };
 
+use http::Uri;
+
 pub use self::features::{Features, KubernetesVersion};
 use crate::{
     authorizer::Authorizer,
+    body,
     observe::{audit, log},
+    pipeline::shares,
     server, upstream,
 };
 
@@ -25,6 +29,7 @@ use crate::{
 pub struct Config {
     pub serving: Serving,
     pub admin: Admin,
+    pub authentication: Authentication,
     pub upstream: Upstream,
     pub authorizer: Authorizer,
     pub kubernetes_version: KubernetesVersion,
@@ -45,6 +50,17 @@ pub struct Serving {
     /// How often files are looked at for changes.
     pub reload_interval: Duration,
     pub limits: server::Limits,
+    pub body_limits: body::Limits,
+    pub caller_limits: shares::Limits,
+}
+
+/// Who is believed besides the holders of certificates.
+#[derive(Clone, Debug)]
+pub struct Authentication {
+    /// Whether bearer tokens are shown to upstream.
+    pub token_review: bool,
+    /// How long upstream's answer about a token is remembered.
+    pub token_cache_ttl: Duration,
 }
 
 /// The listener that operators use.
@@ -69,7 +85,25 @@ pub struct TlsFiles {
 pub struct Upstream {
     /// Absent: the service account of the pod.
     pub kubeconfig: Option<PathBuf>,
+    /// Instead of the one server that the credentials name.
+    pub servers: Vec<Uri>,
+    /// Until the head of an answer is there.
+    pub response_timeout: Duration,
     pub identity: Identity,
+}
+
+impl Upstream {
+    /// The files that clients for it are made of.
+    pub fn files(&self) -> upstream::Files {
+        upstream::Files {
+            kubeconfig: self.kubeconfig.clone(),
+            servers: self.servers.clone(),
+            front_proxy: match &self.identity {
+                Identity::FrontProxy { certificate, key } => Some((certificate.clone(), key.clone())),
+                Identity::Impersonate | Identity::Own => None,
+            },
+        }
+    }
 }
 
 /// How upstream learns who the caller is.

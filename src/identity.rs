@@ -1,20 +1,38 @@
 //! Who is at the other end of a connection, asked anew for every request.
 
+mod bearer;
+pub mod token;
 pub mod x509;
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use http::{HeaderMap, StatusCode};
 use rustls::pki_types::{CertificateDer, UnixTime};
 
-use self::x509::{ClientCa, Verified};
-use crate::{caller::Caller, rejection::Rejection};
+use self::{
+    token::Tokens,
+    x509::{ClientCa, Verified},
+};
+use crate::{
+    caller::{Caller, Token},
+    rejection::Rejection,
+};
 
 /// Turns what a connection presented into a caller.
 #[derive(Clone, Debug)]
 pub struct Authenticator {
     /// Swapped when the CA file changes; the next request on every open connection is judged by the new one.
     pub client_ca: Arc<ArcSwap<ClientCa>>,
+    /// Absent: certificates only.
+    pub tokens: Option<Tokens>,
+}
+
+/// A caller, and the token it came with unless it was known by its certificate.
+#[derive(Debug)]
+pub struct Identified {
+    pub caller: Caller,
+    pub token: Option<Token>,
 }
 
 /// What one connection presented, and what was last found out about it.
@@ -41,9 +59,39 @@ impl Presented {
 }
 
 impl Authenticator {
-    /// The caller, or 401. A certificate is verified again as soon as the CA file has changed or the clock has left the
+    /// The caller, or 401. A good certificate counts more than a token; a bad one does not make a good token bad.
+    pub async fn identify(
+        &self,
+        presented: &Presented,
+        headers: &HeaderMap,
+        client: IpAddr,
+        now: UnixTime,
+    ) -> Result<Identified, Rejection> {
+        let refused = match self.by_certificate(presented, now) {
+            Ok(caller) => return Ok(Identified { caller, token: None }),
+            Err(refused) => refused,
+        };
+        match (bearer::read(headers), &self.tokens) {
+            (Ok(None), _) => Err(refused),
+            (Err(malformed), _) => Err(Rejection::unauthorized(malformed.to_string())),
+            (Ok(Some(_)), None) => Err(Rejection::unauthorized("authentication.tokenReview is off")),
+            (Ok(Some(token)), Some(tokens)) => Ok(Identified {
+                caller: tokens.identify(&token, Some(client)).await?,
+                token: Some(token),
+            }),
+        }
+    }
+
+    /// Whether a token that was accepted once no longer is. Not knowing is no.
+    pub async fn is_refused(&self, token: &Token) -> bool {
+        let Some(tokens) = &self.tokens else { return false };
+        let identified = tokens.identify(token, None).await;
+        identified.is_err_and(|rejection| rejection.code == StatusCode::UNAUTHORIZED)
+    }
+
+    /// Whom the certificate of a connection stands for, or 401. It is verified again as soon as the CA file has changed or the clock has left the
     /// time in which the whole chain is valid; between that the answer cannot change.
-    pub fn identify(&self, presented: &Presented, now: UnixTime) -> Result<Caller, Rejection> {
+    pub fn by_certificate(&self, presented: &Presented, now: UnixTime) -> Result<Caller, Rejection> {
         let Some((leaf, intermediates)) = presented.certificates.split_first() else {
             return Err(Rejection::unauthorized("no client certificate"));
         };

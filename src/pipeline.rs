@@ -5,30 +5,33 @@
 
 mod intend;
 mod outcome;
+pub mod shares;
+mod streams;
 
-use std::{
-    net::SocketAddr,
-    panic::AssertUnwindSafe,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::{net::SocketAddr, panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt as _;
-use http::{Request, Response};
+use http::{Request, Response, StatusCode, header::UPGRADE};
 use hyper::body::Incoming;
 use rustls::pki_types::UnixTime;
 
-pub use self::outcome::{Metrics, RecordedBody};
-use self::{intend::intend, outcome::Outcome};
+use self::{intend::intend, outcome::Outcome, shares::Shares};
+pub use self::{
+    outcome::{Metrics, RecordedBody},
+    streams::Streams,
+};
 use crate::{
     admission::admit,
+    api::Verb,
     authorizer::Authorizer,
-    identity::{Authenticator, Presented},
+    body::Limits,
+    identity::{Authenticator, Identified, Presented},
     observe::audit,
     rejection::Rejection,
     reply,
     request::Head,
-    server::Peer,
-    upstream::Upstream,
+    server::{Hangup, Peer},
+    upstream::{Forwarded, Upstream},
 };
 
 /// Everything a request needs on its way.
@@ -36,11 +39,12 @@ use crate::{
 pub struct Pipeline {
     pub authenticator: Authenticator,
     pub authorizer: Authorizer,
+    pub body_limits: Limits,
+    pub shares: Shares,
     pub upstream: Upstream,
+    pub streams: Streams,
     pub audit: audit::Sink,
     pub metrics: Metrics,
-    /// Set when the gate is told to stop: what breaks off then was not the client's doing.
-    pub stopping: Arc<AtomicBool>,
 }
 
 /// One client connection.
@@ -65,31 +69,44 @@ impl Pipeline {
     pub async fn serve(
         self: Arc<Self>,
         connection: Arc<Connection>,
-        request: Request<Incoming>,
+        mut request: Request<Incoming>,
     ) -> Response<RecordedBody> {
         let mut outcome = Outcome::begin(&self, connection.address, &request);
         let audit_id = outcome.audit_id();
+        let (upgrades, client) = (
+            request.headers().contains_key(UPGRADE),
+            hyper::upgrade::on(&mut request),
+        );
         let handled = self.handle(&connection, request, &mut outcome);
         // A defect in the handling of one request must not end the others on its connection.
         let handled = AssertUnwindSafe(handled).catch_unwind().await;
         let mut response = match handled {
-            Ok(Ok(response)) => outcome.forwarded(response),
+            Ok(Ok(Forwarded::Answer(response))) => outcome.forwarded(response),
+            Ok(Ok(Forwarded::Switched(response, tunnel))) => outcome.switched(response, tunnel, client),
             Ok(Err(rejection)) => outcome.rejected(&rejection),
             Err(_) => outcome.panicked(&Rejection::internal("panic while handling the request")),
         };
         response.headers_mut().insert(reply::AUDIT_ID, audit_id);
+        if upgrades && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            // What the client sent behind its wish was not meant as HTTP.
+            response.extensions_mut().insert(Hangup);
+        }
         response
     }
 
     async fn handle(
         &self,
-        connection: &Connection,
+        connection: &Arc<Connection>,
         request: Request<Incoming>,
         outcome: &mut Outcome,
-    ) -> Result<Response<Incoming>, Rejection> {
+    ) -> Result<Forwarded, Rejection> {
         let (parts, body) = request.into_parts();
 
-        let caller = self.authenticator.identify(&connection.presented, UnixTime::now())?;
+        let Connection { presented, address } = &**connection;
+        let identify = self
+            .authenticator
+            .identify(presented, &parts.headers, address.ip(), UnixTime::now());
+        let Identified { caller, token } = identify.await?;
         outcome.identified(&caller);
 
         let head = Head::read(parts).map_err(|malformed| Rejection::bad_request(malformed.to_string()))?;
@@ -99,7 +116,13 @@ impl Pipeline {
         outcome.decided(&decided);
 
         let authorized = decided?;
-        let intent = intend(&authorized, body)?;
+        let info = authorized.head().info();
+        outcome.takes(self.shares.take(authorized.caller(), info.is_long_running())?);
+        if info.is_long_running() {
+            outcome.may_be_cut(self.streams.open(connection, token, info.verb == Verb::Watch));
+        }
+
+        let intent = intend(&authorized, body, self.body_limits).await?;
         let admitted = admit(authorized, intent)?;
         self.upstream.forward(admitted, outcome.audit_id()).await
     }

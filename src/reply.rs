@@ -6,13 +6,13 @@ mod status;
 
 use bytes::Bytes;
 use http::{
-    HeaderName, HeaderValue, Method, Response, StatusCode,
+    HeaderName, HeaderValue, Method, Response,
     header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS},
 };
 
 pub use self::negotiate::Wishes;
 use self::{negotiate::Format, status::Status};
-use crate::{rejection::Rejection, server::Hangup};
+use crate::rejection::Rejection;
 
 /// On every response of the gate, its own and upstream's.
 pub const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -30,10 +30,6 @@ pub fn rejection(rejection: &Rejection, method: &Method, wishes: Wishes<'_>) -> 
     let head = *method == Method::HEAD;
     let mut response = Response::new(if head { Bytes::new() } else { body });
     *response.status_mut() = rejection.code;
-    if rejection.code == StatusCode::UNAUTHORIZED {
-        // Whoever is nobody holds no connection, as with kube-apiserver.
-        response.extensions_mut().insert(Hangup);
-    }
     let headers = response.headers_mut();
     let content_type = match format {
         Format::Json | Format::Pretty => "application/json",

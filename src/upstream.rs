@@ -2,19 +2,28 @@
 
 mod ask;
 mod client;
+mod credentials;
 mod forward;
 mod headers;
+mod health;
 mod metrics;
+mod tunnel;
 
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use arc_swap::ArcSwap;
-use kube::config::{KubeConfigOptions, Kubeconfig};
 
-pub use self::{client::Client, metrics::Metrics};
+pub use self::{
+    client::{Affinity, Carrier, Client, ClientError, Servers, Streaming},
+    credentials::{Files, credentials},
+    forward::Forwarded,
+    metrics::Metrics,
+    tunnel::{Tunnel, Unjoined},
+};
 
 /// How upstream learns who the caller is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,11 +37,25 @@ pub enum Identity {
     Own,
 }
 
+/// The ways to upstream, told apart by what the gate shows there.
+#[derive(Clone, Debug)]
+pub struct Clients {
+    /// The gate's own credentials.
+    pub own: Client,
+    /// What makes upstream believe who the caller is: in mode FrontProxy its certificate, else the gate's own.
+    pub told: Client,
+    /// Nothing: for callers that go with a token of their own. On a connection with the gate's certificate that would
+    /// count, and not the token.
+    pub bare: Client,
+}
+
 /// kube-apiserver, and how the gate speaks to it.
 #[derive(Clone, Debug)]
 pub struct Upstream {
-    client: Arc<ArcSwap<Client>>,
+    clients: Arc<ArcSwap<Clients>>,
     identity: Identity,
+    /// Until the head of an answer is there.
+    patience: Duration,
     metrics: Metrics,
 }
 
@@ -56,51 +79,23 @@ pub enum Error {
 }
 
 impl Upstream {
-    pub fn new(client: Arc<ArcSwap<Client>>, identity: Identity, metrics: Metrics) -> Self {
+    pub fn new(clients: Arc<ArcSwap<Clients>>, identity: Identity, patience: Duration, metrics: Metrics) -> Self {
         Self {
-            client,
+            clients,
             identity,
+            patience,
             metrics,
         }
     }
 }
 
-/// The gate's own credentials: of a kubeconfig, else of the service account of the pod it runs in.
-pub async fn credentials(kubeconfig: Option<&Path>) -> Result<kube::Config, Error> {
-    let mut config = match kubeconfig {
-        None => kube::Config::incluster().map_err(Error::InCluster)?,
-        Some(path) => {
-            let broken = |source| Error::Kubeconfig {
-                path: path.to_owned(),
-                source: Box::new(source),
-            };
-            let file = Kubeconfig::read_from(path).map_err(broken)?;
-            let clusters = file.clusters.iter().filter_map(|named| named.cluster.as_ref());
-            if clusters.clone().any(|cluster| cluster.proxy_url.is_some()) {
-                return Err(Error::Proxy);
-            }
-            kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
-                .await
-                .map_err(broken)?
+impl Error {
+    fn kubeconfig(path: &Path, source: kube::config::KubeconfigError) -> Self {
+        Self::Kubeconfig {
+            path: path.to_owned(),
+            source: Box::new(source),
         }
-    };
-    if config.accept_invalid_certs {
-        return Err(Error::Insecure);
     }
-    // Taken from the environment, where it is meant for other programs.
-    config.proxy_url = None;
-    Ok(config)
-}
-
-/// The same API server, spoken to with a client certificate and nothing of the gate's own credentials.
-pub fn with_certificate(config: &kube::Config, certificate: &Path, key: &Path) -> kube::Config {
-    let mut config = config.clone();
-    config.auth_info = kube::config::AuthInfo {
-        client_certificate: Some(certificate.display().to_string()),
-        client_key: Some(key.display().to_string()),
-        ..kube::config::AuthInfo::default()
-    };
-    config
 }
 
 /// An error with all its causes in one line: the outermost alone seldom says what happened.

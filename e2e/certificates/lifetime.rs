@@ -42,7 +42,7 @@ enum Swap {
     Symlink,
 }
 
-const LIFE: Duration = Duration::from_secs(3);
+const LIFE: Duration = Duration::from_secs(8);
 
 #[test_case(b"http/1.1"; "HTTP 1")]
 #[test_case(b"h2"; "HTTP 2")]

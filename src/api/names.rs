@@ -15,3 +15,10 @@ pub const ANONYMOUS_USER: &str = "system:anonymous";
 
 /// Extra under which the credential that proved the user is named.
 pub const CREDENTIAL_ID_EXTRA: &str = "authentication.kubernetes.io/credential-id";
+
+/// User name prefix and group of somebody who joins with a bootstrap token.
+pub const BOOTSTRAP_USER_PREFIX: &str = "system:bootstrap:";
+pub const BOOTSTRAPPERS_GROUP: &str = "system:bootstrappers";
+
+/// WebSocket subprotocols that begin like this are bearer tokens.
+pub const BEARER_SUBPROTOCOL: &str = "base64url.bearer.authorization.k8s.io.";

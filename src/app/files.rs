@@ -4,17 +4,18 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use rustls::pki_types::UnixTime;
+use tokio::runtime::Handle;
 use tracing::warn;
 
 use super::background::Background;
 use crate::{
-    config::{self, TlsFiles},
+    config::TlsFiles,
     identity::{
         Authenticator,
         x509::{ClientCa, LoadError, Options},
     },
     server::{self, Transport, reload::Reloading, tls},
-    upstream::{self, Client},
+    upstream::{self, Clients},
 };
 
 pub(super) struct Files {
@@ -50,21 +51,23 @@ impl Files {
                 Ok::<_, LoadError>(ca)
             })?,
         };
-        Ok((Transport::Tls(listener), Authenticator { client_ca }))
+        let tokens = None;
+        Ok((Transport::Tls(listener), Authenticator { client_ca, tokens }))
     }
 
-    /// The kubeconfig itself is read once; the front-proxy pair is taken up when it changes.
-    pub(super) async fn upstream(&mut self, config: &config::Upstream) -> anyhow::Result<Arc<ArcSwap<Client>>> {
-        let credentials = upstream::credentials(config.kubeconfig.as_deref()).await?;
-        match &config.identity {
-            config::Identity::Impersonate | config::Identity::Own => {
-                Ok(Arc::new(ArcSwap::from_pointee(Client::new(&credentials)?)))
-            }
-            config::Identity::FrontProxy { certificate, key } => {
-                let with_pair = upstream::with_certificate(&credentials, certificate, key);
-                self.watch("front-proxy", [certificate, key], move |_| Client::new(&with_pair))
-            }
-        }
+    /// Clients for upstream, made anew when the kubeconfig, a file it names, or the front-proxy pair changes.
+    pub(super) async fn upstream(&mut self, files: upstream::Files) -> anyhow::Result<Arc<ArcSwap<Clients>>> {
+        let runtime = Handle::current();
+        // A kubeconfig may name a program to run for the credentials.
+        let load = tokio::task::spawn_blocking(move || {
+            let list = files.clone();
+            Reloading::load_listed(
+                "upstream",
+                move || list.list(),
+                move || runtime.block_on(files.clients()),
+            )
+        });
+        Ok(self.keep(load.await??))
     }
 
     fn watch<T, E, const N: usize>(
@@ -77,10 +80,13 @@ impl Files {
         T: Send + Sync + 'static,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let reloading = Reloading::load(what, files, parse)?;
+        Ok(self.keep(Reloading::load(what, files, parse)?))
+    }
+
+    fn keep<T: Send + Sync + 'static>(&mut self, reloading: Reloading<T>) -> Arc<ArcSwap<T>> {
         let current = reloading.current();
         let run = reloading.run(self.every, self.metrics.clone());
         self.background.spawn("reload", run);
-        Ok(current)
+        current
     }
 }

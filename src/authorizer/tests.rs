@@ -6,6 +6,7 @@ use crate::caller::User;
 
 const GATE: Authorizer = Authorizer {
     nodes: Fallback::Deny,
+    bootstrap: Fallback::Upstream,
     others: Fallback::Deny,
     masters: Vec::new(),
     caller_known_upstream: true,
@@ -88,6 +89,7 @@ fn others_are_refused_unless_forwarded() {
     let refused = "forbid no rule has an opinion, callers.others decides: this gate serves nodes only";
     assert_eq!(decide(&GATE, other(), "GET", "/version"), refused);
     let gate = Authorizer {
+        bootstrap: Fallback::Upstream,
         others: Fallback::Upstream,
         ..GATE
     };
@@ -98,6 +100,7 @@ fn others_are_refused_unless_forwarded() {
 fn masters_pass_only_by_name() {
     let gate = Authorizer {
         nodes: Fallback::Upstream,
+        bootstrap: Fallback::Upstream,
         others: Fallback::Upstream,
         masters: vec!["admin".into()],
         ..GATE
@@ -119,6 +122,7 @@ fn masters_pass_only_by_name() {
 fn nobody_impersonates() {
     let gate = Authorizer {
         nodes: Fallback::Upstream,
+        bootstrap: Fallback::Upstream,
         others: Fallback::Upstream,
         ..GATE
     };

@@ -62,5 +62,15 @@ fn enforced(config: &Config, report: &mut Report) {
         [] => report.note("members of system:masters: everything is refused"),
         named => report.note(format!("members of system:masters: only {} may pass", named.join(", "))),
     }
-    report.note("without a certificate of serving.clientCAFile: 401");
+    report.note(match config.authorizer.bootstrap {
+        Fallback::Deny => "holders of a bootstrap token: everything is refused",
+        Fallback::Upstream => {
+            "holders of a bootstrap token: everything is forwarded with that token, and upstream decides"
+        }
+    });
+    report.note(if config.authentication.token_review {
+        "without a certificate of serving.clientCAFile or a token that upstream accepts: 401"
+    } else {
+        "without a certificate of serving.clientCAFile: 401"
+    });
 }

@@ -1,26 +1,25 @@
 //! The keys of the file and what they may say. Everything is read before anything is refused.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+mod listeners;
+mod upstream;
+
+use std::path::Path;
 
 use serde_json::Value;
 
+use self::{
+    listeners::{admin, serving},
+    upstream::{authentication, upstream},
+};
 use super::{
-    Admin, Config, Features, Identity, KubernetesVersion, Problem, Serving, TlsFiles, Upstream,
+    Config, Features, Identity, KubernetesVersion, Problem, Upstream,
     section::{Context, Section, suggestion},
 };
 use crate::{
     authorizer::{Authorizer, Fallback},
     observe::{audit, log},
-    server,
 };
 
-const DEFAULT_DRAIN: Duration = Duration::from_secs(30);
-const DEFAULT_RELOAD: Duration = Duration::from_secs(10);
-/// hyper cannot do with less.
-const MIN_HEADER_BYTES: u32 = 8 * 1024;
 const DEFAULT_AUDIT_MEBIBYTES: u64 = 100;
 const DEFAULT_AUDIT_BACKUPS: u64 = 10;
 /// Every one is renamed when a file is put aside.
@@ -55,6 +54,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
 
     let serving = serving(root.section("serving"));
     let admin = admin(root.section("admin"));
+    let authentication = authentication(root.section("authentication"));
     let upstream = upstream(root.section("upstream"));
     let authorizer = callers(root.section("callers"), upstream.as_ref());
     let (kubernetes_version, features) = features(&mut root);
@@ -64,6 +64,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     Some(Config {
         serving: serving?,
         admin: admin?,
+        authentication,
         upstream: upstream?,
         authorizer,
         kubernetes_version,
@@ -71,180 +72,6 @@ fn read(mut root: Section<'_>) -> Option<Config> {
         audit,
         log,
     })
-}
-
-fn serving(mut section: Section<'_>) -> Option<Serving> {
-    let address = section.address("address");
-    let address = section.require(
-        "address",
-        address,
-        "address: 127.0.0.1:8443, or 0.0.0.0:8443 for every interface",
-    );
-    let tls = tls_files(&mut section, true);
-    let shutdown_delay = section.duration("shutdownDelay").unwrap_or_default();
-    let drain_timeout = section.duration("drainTimeout").unwrap_or(DEFAULT_DRAIN);
-    let reload_interval = section.duration("reloadInterval").unwrap_or(DEFAULT_RELOAD);
-    if reload_interval.is_zero() {
-        section.problem("reloadInterval", "must not be zero", "10s is the default");
-    }
-    let limits = limits(section.section("limits"));
-    section.finish();
-    Some(Serving {
-        address: address?,
-        tls: tls?,
-        shutdown_delay,
-        drain_timeout,
-        reload_interval,
-        limits,
-    })
-}
-
-fn limits(mut section: Section<'_>) -> server::Limits {
-    let default = server::Limits::default();
-    let mut number = |key, default: u32| match section.number(key) {
-        None => default,
-        Some(number) => {
-            let number = u32::try_from(number).ok().filter(|number| *number > 0);
-            if number.is_none() {
-                section.problem(
-                    key,
-                    format!("must be between 1 and {}", u32::MAX),
-                    format!("{default} is the default"),
-                );
-            }
-            number.unwrap_or(default)
-        }
-    };
-    let wide = |number: u32| number as usize;
-    let connections = number("connections", narrow(default.connections));
-    let connections_per_client = number("connectionsPerClient", narrow(default.connections_per_client));
-    let streams = number("streamsPerConnection", default.streams);
-    let header_bytes = number("headerBytes", default.header_bytes);
-    if header_bytes < MIN_HEADER_BYTES {
-        section.problem(
-            "headerBytes",
-            format!("must not be less than {MIN_HEADER_BYTES}"),
-            format!("{} is the default", default.header_bytes),
-        );
-    }
-    let mut time = |key, default: Duration| match section.duration(key) {
-        None => default,
-        Some(time) => {
-            if time.is_zero() {
-                section.problem(
-                    key,
-                    "must not be zero",
-                    format!("{}s is the default", default.as_secs()),
-                );
-            }
-            time
-        }
-    };
-    let limits = server::Limits {
-        connections: wide(connections),
-        connections_per_client: wide(connections_per_client),
-        streams,
-        header_bytes,
-        handshake: time("handshakeTimeout", default.handshake),
-        headers: time("headerTimeout", default.headers),
-        idle: time("idleTimeout", default.idle),
-        stall: time("stallTimeout", default.stall),
-    };
-    section.finish();
-    limits
-}
-
-fn narrow(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-fn admin(mut section: Section<'_>) -> Option<Admin> {
-    let address = section.address("address");
-    let address = section.require("address", address, "address: 127.0.0.1:8444");
-    let wants_tls = ["certFile", "keyFile", "clientCAFile", "clientCRLFile"]
-        .iter()
-        .any(|key| section.has(key));
-    let tls = tls_files(&mut section, wants_tls);
-    let exposed = address.is_some_and(|address| !address.ip().is_loopback());
-    if exposed && !wants_tls {
-        section.problem(
-            "address",
-            "is not a loopback address, and the admin port has no TLS",
-            "set admin.certFile, keyFile and clientCAFile, or use 127.0.0.1",
-        );
-    }
-    section.finish();
-    Some(Admin { address: address?, tls })
-}
-
-/// All three files, and the one that may be left out, or nothing; nothing is a problem if they are wanted.
-fn tls_files(section: &mut Section<'_>, wanted: bool) -> Option<TlsFiles> {
-    let mut file = |key, hint| {
-        let path = section.file(key);
-        if wanted { section.require(key, path, hint) } else { path }
-    };
-    let certificate = file(
-        "certFile",
-        "PEM, leaf first; `scopegate certs DIR` makes a development set",
-    );
-    let key = file("keyFile", "the PEM private key of certFile");
-    let client_ca = file(
-        "clientCAFile",
-        "the PEM certificates of the CAs that sign client certificates",
-    );
-    let client_crl = section.file("clientCRLFile");
-    Some(TlsFiles {
-        certificate: certificate?,
-        key: key?,
-        client_ca: client_ca?,
-        client_crl,
-    })
-}
-
-fn upstream(mut section: Section<'_>) -> Option<Upstream> {
-    let kubeconfig = section.file("kubeconfig");
-    let identity = identity(section.section("identity"));
-    section.finish();
-    Some(Upstream {
-        kubeconfig,
-        identity: identity?,
-    })
-}
-
-fn identity(mut section: Section<'_>) -> Option<Identity> {
-    let has_files = section.has("certFile") || section.has("keyFile");
-    let certificate = section.file("certFile");
-    let key = section.file("keyFile");
-    // The files of FrontProxy are put in below; an empty path stands for them until then.
-    let front_proxy = Identity::FrontProxy {
-        certificate: PathBuf::new(),
-        key: PathBuf::new(),
-    };
-    let modes = [front_proxy, Identity::Impersonate, Identity::Own].map(|identity| (identity.mode(), identity));
-    let mode = section.choice("mode", &modes);
-    let mode = section.require(
-        "mode",
-        mode,
-        "FrontProxy, Impersonate or Own; config/example.yaml tells them apart",
-    );
-    let identity = match mode {
-        Some(Identity::FrontProxy { .. }) => {
-            let hint = "a client certificate signed by the CA of kube-apiserver's --requestheader-client-ca-file";
-            let certificate = section.require("certFile", certificate, hint);
-            let key = section.require("keyFile", key, "the private key of certFile");
-            certificate
-                .zip(key)
-                .map(|(certificate, key)| Identity::FrontProxy { certificate, key })
-        }
-        Some(_) if has_files => {
-            let hint = "leave certFile and keyFile out; the kubeconfig holds the credentials of this mode";
-            section.problem("certFile", "is only used in mode FrontProxy", hint);
-            None
-        }
-        other => other,
-    };
-    section.finish();
-    identity
 }
 
 fn callers(mut section: Section<'_>, upstream: Option<&Upstream>) -> Authorizer {
@@ -273,6 +100,10 @@ fn callers(mut section: Section<'_>, upstream: Option<&Upstream>) -> Authorizer 
     seeds.choice("fallback", &[("Deny", ()), ("Upstream", ())]);
     seeds.finish();
 
+    let bootstrap = section.choice(
+        "bootstrap",
+        &[("Deny", Fallback::Deny), ("Forward", Fallback::Upstream)],
+    );
     let others = section.choice("others", &[("Deny", Fallback::Deny), ("Forward", Fallback::Upstream)]);
     let others = others.unwrap_or(Fallback::Deny);
     refuse_own(&section, "others", others);
@@ -280,6 +111,7 @@ fn callers(mut section: Section<'_>, upstream: Option<&Upstream>) -> Authorizer 
     section.finish();
     Authorizer {
         nodes,
+        bootstrap: bootstrap.unwrap_or(Fallback::Upstream),
         others,
         masters,
         caller_known_upstream: !own,

@@ -118,8 +118,27 @@ extra: 1
 #[test_case("audit: {maxBackups: 1001}" => "audit.maxBackups: must not be more than 1000"; "audit backups")]
 #[test_case("callers: []" => "callers: should be a mapping of keys, not a list"; "list for a mapping")]
 #[test_case("callers: {allowMasters: admin}" => "callers.allowMasters: should be a list of strings, not this string"; "string for a list")]
+#[test_case("authentication: {tokenCacheTTL: 1h}" => "authentication.tokenCacheTTL: must not be more than 300s"; "token ttl")]
 fn refused(more: &str) -> String {
     first_line(&format!("{GOOD}{more}\n"))
+}
+
+#[test_case("connections: 0" => "serving.limits.connections: must be between 1 and 4294967295"; "no connections")]
+#[test_case("streamsPerConnection: 5000000000" => "serving.limits.streamsPerConnection: must be between 1 and 4294967295"; "too many streams")]
+#[test_case("headerBytes: 100" => "serving.limits.headerBytes: must not be less than 8192"; "no room for a head")]
+#[test_case("stallTimeout: 0s" => "serving.limits.stallTimeout: must not be zero"; "no patience")]
+#[test_case("bodyTimeout: 1" => "serving.limits.bodyTimeout: should be a duration such as 30s, 5m or 500ms, not a number"; "no unit")]
+#[test_case("connection: 1" => "serving.limits.connection: is not a known key"; "unknown")]
+fn refused_limits(limit: &str) -> String {
+    first_line(&GOOD.replace("serving: {", &format!("serving: {{limits: {{{limit}}}, ")))
+}
+
+#[test_case("servers: ['http://10.0.0.1']" => "upstream.servers: should be at most 16 https URLs"; "not encrypted")]
+#[test_case("servers: ['10.0.0.1:6443']" => "upstream.servers: should be at most 16 https URLs"; "no scheme")]
+#[test_case("servers: ['https://a b']" => "upstream.servers: should be at most 16 https URLs"; "no URL")]
+#[test_case("responseTimeout: 0s" => "upstream.responseTimeout: must not be zero"; "no patience upstream")]
+fn refused_upstreams(key: &str) -> String {
+    first_line(&GOOD.replace("upstream: {", &format!("upstream: {{{key}, ")))
 }
 
 #[test_case("callers: {others: Forward}", "callers.others"; "others")]

@@ -16,6 +16,7 @@ mod reviews;
 mod routes;
 mod select;
 mod store;
+pub mod tokens;
 mod verbs;
 mod watch;
 

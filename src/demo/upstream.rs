@@ -8,13 +8,13 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode, header::AUTHORIZATION};
 use hyper::{body::Incoming, service::service_fn};
 use percent_encoding::percent_decode_str;
 use rustls::pki_types::UnixTime;
 use tokio::task::JoinHandle;
 
-use super::standin::{Body, Standin};
+use super::standin::{Body, Standin, tokens};
 use crate::{
     caller::User,
     identity::x509::{ClientCa, Options},
@@ -36,11 +36,14 @@ pub struct Arrived {
     pub method: Method,
     pub target: String,
     pub headers: HeaderMap,
+    /// Whether the connection was made with a client certificate.
+    pub certificate: bool,
 }
 
 type Seen = Arc<Mutex<Vec<Arrived>>>;
 
-/// Whom the stand-in believes, like kube-apiserver: its front proxy about anybody, others about themselves.
+/// Whom the stand-in believes, like kube-apiserver: its front proxy about anybody, others about themselves, and without
+/// a certificate whoever has a token.
 struct Trust {
     front_proxy: ClientCa,
     clients: ClientCa,
@@ -74,7 +77,7 @@ impl Upstream {
         let new_service = move |peer: Peer| {
             let (trust, standin, record) = (Arc::clone(&trust), Arc::clone(&standin), Arc::clone(&record));
             service_fn(move |request: Request<Incoming>| {
-                remember(&record, &request);
+                remember(&record, &peer, &request);
                 let user = trust.user(&peer, request.headers());
                 let standin = Arc::clone(&standin);
                 async move {
@@ -95,9 +98,13 @@ impl Upstream {
         Ok(Self { address, seen, task })
     }
 
-    /// What has arrived so far, oldest first.
+    /// What has arrived so far, oldest first; the gate's own look at whether the server is healthy is left out.
     pub fn seen(&self) -> Vec<Arrived> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.iter()
+            .filter(|arrived| arrived.target != "/readyz")
+            .cloned()
+            .collect()
     }
 }
 
@@ -109,7 +116,10 @@ impl Drop for Upstream {
 
 impl Trust {
     fn user(&self, peer: &Peer, headers: &HeaderMap) -> Option<User> {
-        let (leaf, intermediates) = peer.certificates.split_first()?;
+        let Some((leaf, intermediates)) = peer.certificates.split_first() else {
+            let token = headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")?;
+            return tokens::user(token);
+        };
         let now = UnixTime::now();
         if self.front_proxy.verify(leaf, intermediates, now).is_ok() {
             return told(headers, "x-remote-");
@@ -142,7 +152,7 @@ fn told(headers: &HeaderMap, prefix: &str) -> Option<User> {
     })
 }
 
-fn remember(seen: &Seen, request: &Request<Incoming>) {
+fn remember(seen: &Seen, peer: &Peer, request: &Request<Incoming>) {
     let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
     if seen.len() < MAX_SEEN {
         seen.push(Arrived {
@@ -153,6 +163,7 @@ fn remember(seen: &Seen, request: &Request<Incoming>) {
                 .map(ToString::to_string)
                 .unwrap_or_default(),
             headers: request.headers().clone(),
+            certificate: !peer.certificates.is_empty(),
         });
     }
 }

@@ -7,11 +7,15 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, bail};
-use http::{Request, StatusCode, header::CONTENT_TYPE};
-use http_body_util::{BodyExt as _, Full};
+use bytes::Bytes;
+use http::{
+    Request, StatusCode,
+    header::{AUTHORIZATION, CONTENT_TYPE},
+};
+use http_body_util::BodyExt as _;
 use serde_json::Value;
 
-use super::site::Site;
+use super::{site::Site, standin::tokens};
 use crate::{
     body::Body,
     upstream::{self, Client},
@@ -25,6 +29,8 @@ struct Step {
     method: &'static str,
     target: &'static str,
     body: &'static str,
+    /// A bearer token, or nothing.
+    token: &'static str,
     expected: StatusCode,
 }
 
@@ -35,6 +41,7 @@ const fn step(about: &'static str, who: &'static str, target: &'static str, expe
         method: "GET",
         target,
         body: "",
+        token: "",
         expected,
     }
 }
@@ -69,11 +76,22 @@ const STEPS: &[Step] = &[
     step("", "node-a", "/api/v1/nodes", StatusCode::FORBIDDEN),
     step("", "node-a", "/metrics", StatusCode::FORBIDDEN),
     step(
-        "without a certificate nobody is anybody",
+        "without a certificate or a token nobody is anybody",
         "nobody",
         "/version",
         StatusCode::UNAUTHORIZED,
     ),
+    Step {
+        method: "POST",
+        body: WHO_AM_I,
+        token: tokens::BOOTSTRAP,
+        ..step(
+            "whoever joins comes with a bootstrap token and goes on with it; upstream decides",
+            "nobody",
+            "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+            StatusCode::CREATED,
+        )
+    },
     step(
         "what two readers could read differently is not read at all",
         "node-a",
@@ -139,13 +157,15 @@ pub async fn walk(site: &Site) -> anyhow::Result<()> {
 /// The status code, a line of what the client reads, and the audit identifier.
 async fn ask(site: &Site, step: &Step) -> anyhow::Result<(StatusCode, String, String)> {
     let credentials = upstream::credentials(Some(&site.file(&format!("{}.kubeconfig", step.who)))).await?;
-    let body = Full::from(step.body).map_err(|never| match never {});
-    let request = Request::builder()
+    let mut request = Request::builder()
         .method(step.method)
         .uri(step.target)
-        .header(CONTENT_TYPE, "application/json")
-        .body(Body::new(body))?;
-    let sent = Client::new(&credentials)?.send(request).await;
+        .header(CONTENT_TYPE, "application/json");
+    if !step.token.is_empty() {
+        request = request.header(AUTHORIZATION, format!("Bearer {}", step.token));
+    }
+    let request = request.body(Body::from(Bytes::from(step.body)))?;
+    let sent = Client::new(&credentials)?.ask(request).await;
     let response = sent.map_err(|error| anyhow::anyhow!("the gate did not answer: {error}"))?;
     let audit_id = response.headers().get("audit-id").and_then(|id| id.to_str().ok());
     let (code, audit_id) = (response.status(), audit_id.unwrap_or_default().to_owned());

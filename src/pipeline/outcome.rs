@@ -1,40 +1,34 @@
 //! The record of one request: filled while it is handled, written once when it ends, however it ends.
 
+mod event;
+mod events;
 mod metrics;
 mod recorded;
 
-use std::{
-    collections::BTreeMap,
-    mem,
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
-};
+use std::{net::SocketAddr, sync::Arc, time::Instant};
 
 use http::{
     HeaderValue, Method, Request, Response, StatusCode,
     header::{ACCEPT, USER_AGENT},
 };
-use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
 use jiff::Timestamp;
 use tracing::{debug, info, warn};
 use uuid::Uuid;
 
-use self::recorded::Body;
+use self::{events::Events, recorded::Body};
 pub use self::{metrics::Metrics, recorded::RecordedBody};
-use super::Pipeline;
+use super::{Pipeline, shares::Taken, streams::Cut};
 use crate::{
     api::clip,
     authorizer::{Authorized, Denied},
     caller::Caller,
     decision::Decision,
-    observe::audit::{self, Event, ObjectReference, ResponseStatus, Stage, UserInfo},
     rejection::{Fault, Rejection},
     reply::{self, Wishes},
     request::{Head, RequestInfo, Target},
+    server::{Hangup, Takeover},
+    upstream::{Streaming, Tunnel, Unjoined},
 };
 
 /// Facts about one request. Dropping it writes them down.
@@ -52,10 +46,11 @@ pub(super) struct Outcome {
     info: Option<RequestInfo>,
     decision: Option<Decision>,
     answer: Option<Answer>,
+    cut: Option<Cut>,
+    share: Option<Taken>,
     end: End,
-    sink: audit::Sink,
+    pipeline: Arc<Pipeline>,
     metrics: metrics::InFlight,
-    stopping: Arc<AtomicBool>,
 }
 
 /// What the client was told.
@@ -74,6 +69,8 @@ pub(super) enum End {
     Complete,
     /// The gate was stopped, and did not wait any longer.
     GateStopped,
+    /// What had allowed it was no longer good.
+    Lapsed,
     Panic,
     /// The answer broke off on the way from upstream.
     UpstreamCut,
@@ -85,7 +82,7 @@ const CLIENT_CLOSED_REQUEST: u16 = 499;
 const MAX_TEXT: usize = 1024;
 
 impl Outcome {
-    pub(super) fn begin<B>(pipeline: &Pipeline, peer: SocketAddr, request: &Request<B>) -> Self {
+    pub(super) fn begin<B>(pipeline: &Arc<Pipeline>, peer: SocketAddr, request: &Request<B>) -> Self {
         let text = |value: &HeaderValue| clip(&String::from_utf8_lossy(value.as_bytes()), MAX_TEXT);
         Self {
             audit_id: audit_id(request),
@@ -103,10 +100,11 @@ impl Outcome {
             info: None,
             decision: None,
             answer: None,
+            cut: None,
+            share: None,
             end: End::ClientGone,
-            sink: pipeline.audit.clone(),
             metrics: pipeline.metrics.begin(),
-            stopping: Arc::clone(&pipeline.stopping),
+            pipeline: Arc::clone(pipeline),
         }
     }
 
@@ -123,6 +121,16 @@ impl Outcome {
         self.info = Some(head.info().clone());
     }
 
+    /// It counts as the caller's until it has ended.
+    pub(super) fn takes(&mut self, share: Taken) {
+        self.share = Some(share);
+    }
+
+    /// It may stay open for long, but not after this resolves.
+    pub(super) fn may_be_cut(&mut self, cut: Cut) {
+        self.cut = Some(cut);
+    }
+
     pub(super) fn decided(&mut self, decided: &Result<Authorized, Box<Denied>>) {
         self.decision = Some(match decided {
             Ok(authorized) => authorized.decision().clone(),
@@ -131,12 +139,46 @@ impl Outcome {
     }
 
     /// The answer of upstream; the record is complete when its body has ended.
-    pub(super) fn forwarded(mut self, response: Response<Incoming>) -> Response<RecordedBody> {
+    pub(super) fn forwarded(mut self, response: Response<Streaming>) -> Response<RecordedBody> {
         self.answer = Some(Answer {
             code: response.status(),
             rejection: None,
         });
-        response.map(|body| RecordedBody::new(Body::Upstream(body), self))
+        let events = Events::of(response.headers());
+        response.map(|body| RecordedBody::new(Body::Upstream(body, events), self))
+    }
+
+    /// Neither side speaks HTTP any more; the record is complete when the tunnel has ended.
+    pub(super) fn switched(
+        mut self,
+        response: Response<()>,
+        tunnel: Tunnel,
+        client: OnUpgrade,
+    ) -> Response<RecordedBody> {
+        self.answer = Some(Answer {
+            code: response.status(),
+            rejection: None,
+        });
+        let mut response = response.map(|()| RecordedBody::nothing());
+        let cut = self.cut.take();
+        response.extensions_mut().insert(Takeover::new(async move {
+            let mut outcome = self;
+            let cut = async {
+                match cut {
+                    Some(cut) => cut.await.unwrap_or(End::GateStopped),
+                    None => std::future::pending().await,
+                }
+            };
+            outcome.end = tokio::select! {
+                joined = tunnel.join(client) => match joined {
+                    Ok(()) => End::Complete,
+                    Err(Unjoined::Client) => End::ClientGone,
+                    Err(Unjoined::Upstream) => End::UpstreamCut,
+                },
+                end = cut => end,
+            };
+        }));
+        response
     }
 
     pub(super) fn rejected(mut self, rejection: &Rejection) -> Response<RecordedBody> {
@@ -144,7 +186,11 @@ impl Outcome {
             code: rejection.code,
             rejection: Some(rejection.clone()),
         });
-        let response = reply::rejection(rejection, &self.method, self.wishes());
+        let mut response = reply::rejection(rejection, &self.method, self.wishes());
+        if self.caller.is_none() {
+            // Whoever is nobody holds no connection, as with kube-apiserver.
+            response.extensions_mut().insert(Hangup);
+        }
         response.map(|body| RecordedBody::new(Body::from(body), self))
     }
 
@@ -225,70 +271,18 @@ impl Outcome {
             None => line!(debug),
         }
     }
-
-    /// Takes what only the event needs: nothing reads it after.
-    fn event(&mut self) -> Event {
-        let mut annotations = BTreeMap::new();
-        if let Some(decision) = &self.decision {
-            annotations.insert("authorization.k8s.io/decision", decision.annotation().to_owned());
-            annotations.insert("authorization.k8s.io/reason", decision.explain());
-        }
-        if let Some(log) = self.rejection().and_then(|rejection| rejection.log.as_deref()) {
-            annotations.insert("scopegate.dev/cause", clip(log, MAX_TEXT));
-        }
-        let end = match self.end {
-            End::ClientGone => "client-gone",
-            End::Complete => "complete",
-            End::GateStopped => "gate-stopped",
-            End::Panic => "panic",
-            End::UpstreamCut => "upstream-cut",
-        };
-        annotations.insert("scopegate.dev/end", end.to_owned());
-        let (verb, code) = (self.verb(), self.code());
-        let (request_uri, user_agent) = (mem::take(&mut self.uri), mem::take(&mut self.user_agent));
-        let audit_id = mem::take(&mut self.audit_id);
-        let rejection = self.rejection();
-        Event {
-            kind: "Event",
-            api_version: "audit.k8s.io/v1",
-            level: "Metadata",
-            audit_id,
-            stage: match self.end {
-                End::Panic => Stage::Panic,
-                _ => Stage::ResponseComplete,
-            },
-            request_uri,
-            verb,
-            user: self.caller.as_ref().map(user_info).unwrap_or_default(),
-            source_ips: [self.peer.ip().to_string()],
-            user_agent,
-            object_ref: self.info.as_ref().and_then(object_reference),
-            response_status: ResponseStatus {
-                metadata: BTreeMap::new(),
-                status: rejection.map_or("", |_| "Failure"),
-                message: rejection
-                    .map(|rejection| clip(&rejection.message, MAX_TEXT))
-                    .unwrap_or_default(),
-                reason: rejection.map_or("", |rejection| rejection.reason),
-                code,
-            },
-            request_received_timestamp: self.received,
-            stage_timestamp: Timestamp::now(),
-            annotations,
-        }
-    }
 }
 
 impl Drop for Outcome {
     fn drop(&mut self) {
-        if self.end == End::ClientGone && self.stopping.load(Ordering::Relaxed) {
+        if self.end == End::ClientGone && self.pipeline.streams.is_stopping() {
             self.end = End::GateStopped;
         }
         self.log();
         self.metrics
             .finish(self.info.as_ref(), self.code(), self.began.elapsed());
         let event = self.event();
-        self.sink.send(event);
+        self.pipeline.audit.send(event);
     }
 }
 
@@ -302,28 +296,4 @@ fn audit_id<B>(request: &Request<B>) -> String {
         .and_then(|value| value.to_str().ok());
     sent.filter(plain)
         .map_or_else(|| Uuid::new_v4().to_string(), str::to_owned)
-}
-
-fn user_info(caller: &Caller) -> UserInfo {
-    let user = &caller.user;
-    UserInfo {
-        username: user.name.clone(),
-        uid: user.uid.clone(),
-        groups: user.groups.clone(),
-        extra: user.extra.iter().cloned().collect(),
-    }
-}
-
-fn object_reference(info: &RequestInfo) -> Option<ObjectReference> {
-    match &info.target {
-        Target::Path(_) => None,
-        Target::Resource(request) => Some(ObjectReference {
-            resource: request.resource.resource.clone(),
-            namespace: request.namespace.clone(),
-            name: request.name.clone(),
-            api_group: request.resource.group.clone(),
-            api_version: request.version.clone(),
-            subresource: request.subresource.clone(),
-        }),
-    }
 }

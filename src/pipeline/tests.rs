@@ -10,7 +10,7 @@ use crate::{
     identity::x509::{ClientCa, Options},
     observe::audit::{Config, Target},
     pki::Authority,
-    upstream::{self, Client},
+    upstream::{self, Client, Clients},
 };
 
 /// A defect in the handling of a request is an answer to the client, and an event of its own kind.
@@ -28,7 +28,7 @@ async fn a_panic_ends_one_request_and_is_recorded() {
 #[tokio::test]
 async fn a_stop_is_not_the_clients_doing() {
     let pipeline = pipeline(None);
-    pipeline.0.stopping.store(true, std::sync::atomic::Ordering::Relaxed);
+    pipeline.0.streams.stop();
     let event = written(pipeline, |_| ()).await;
     assert_eq!(event["annotations"]["scopegate.dev/end"], "gate-stopped");
 }
@@ -60,7 +60,7 @@ async fn record(end: impl FnOnce(Outcome) -> Response<RecordedBody>) -> (Value, 
 }
 
 /// A pipeline that goes nowhere, a request for it, and the folder of its audit log.
-type Fixture = (Pipeline, Request<()>, tempfile::TempDir, audit::Writer);
+type Fixture = (Arc<Pipeline>, Request<()>, tempfile::TempDir, audit::Writer);
 
 fn pipeline(audit_id: Option<&str>) -> Fixture {
     crate::server::tls::install_crypto();
@@ -74,12 +74,19 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
     let ca = Authority::new("ca").unwrap();
     let client_ca = ClientCa::from_pem(ca.certificate.as_bytes(), Options { uid: true }).unwrap();
     let nowhere = Client::new(&kube::Config::new("https://127.0.0.1:1".parse().unwrap())).unwrap();
-    let pipeline = Pipeline {
+    let nowhere = Clients {
+        own: nowhere.clone(),
+        told: nowhere.clone(),
+        bare: nowhere,
+    };
+    let pipeline = Arc::new(Pipeline {
         authenticator: Authenticator {
             client_ca: Arc::new(ArcSwap::from_pointee(client_ca)),
+            tokens: None,
         },
         authorizer: Authorizer {
             nodes: Fallback::Deny,
+            bootstrap: Fallback::Upstream,
             others: Fallback::Deny,
             masters: Vec::new(),
             caller_known_upstream: true,
@@ -87,12 +94,21 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
         upstream: Upstream::new(
             Arc::new(ArcSwap::from_pointee(nowhere)),
             upstream::Identity::Own,
+            std::time::Duration::ZERO,
             upstream::Metrics::default(),
         ),
+        body_limits: Limits {
+            bytes: 1,
+            time: std::time::Duration::ZERO,
+        },
+        shares: Shares::new(shares::Limits {
+            requests: 1,
+            streams: 1,
+        }),
+        streams: Streams::default(),
         audit,
         metrics: Metrics::default(),
-        stopping: Arc::default(),
-    };
+    });
     let mut request = Request::get("/version?a=b").body(()).unwrap();
     if let Some(id) = audit_id {
         request.headers_mut().insert(reply::AUDIT_ID, id.parse().unwrap());

@@ -1,14 +1,15 @@
-//! The gate's own questions to upstream, as opposed to what it forwards.
+//! Questions the gate asks upstream itself, apart from what it forwards.
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header::CONTENT_TYPE};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Limited};
 use serde_json::Value;
 use tokio::time::timeout;
 use tower::BoxError;
 
-use super::{Upstream, headers};
+use super::{Client, ClientError, Upstream, headers};
 use crate::{body::Body, caller::User};
 
 const ANSWER: Duration = Duration::from_secs(10);
@@ -18,10 +19,7 @@ const MAX_ANSWER: usize = 1024 * 1024;
 impl Upstream {
     /// Reaches upstream once; any answer will do.
     pub async fn probe(&self) -> Result<StatusCode, BoxError> {
-        let mut request = Request::new(Body::default());
-        *request.uri_mut() = http::Uri::from_static("/readyz");
-        let response = timeout(ANSWER, self.client.load().send(request)).await??;
-        Ok(response.status())
+        Ok(timeout(ANSWER, readyz(&self.clients.load_full().own)).await??)
     }
 
     /// Asks as `user`, or as the gate itself. The answer is null where it is not JSON.
@@ -32,18 +30,19 @@ impl Upstream {
         user: Option<&User>,
         body: Option<&Value>,
     ) -> Result<(StatusCode, Value), BoxError> {
-        let mut headers = match user {
-            Some(user) => headers::request(&HeaderMap::new(), user, self.identity)?,
-            None => HeaderMap::new(),
+        let clients = self.clients.load_full();
+        let (client, mut headers) = match user {
+            Some(user) => (&clients.told, headers::told(user, self.identity)?),
+            None => (&clients.own, HeaderMap::new()),
         };
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let body = body.map(Value::to_string).unwrap_or_default();
-        let mut request = Request::new(Body::new(Full::from(body).map_err(|never| match never {})));
+        let mut request = Request::new(Body::from(Bytes::from(body)));
         *request.method_mut() = method;
         *request.uri_mut() = http::Uri::from_static(target);
         *request.headers_mut() = headers;
         let answer = async {
-            let response = self.client.load().send(request).await?;
+            let response = client.ask(request).await?;
             let code = response.status();
             let body = Limited::new(response.into_body(), MAX_ANSWER)
                 .collect()
@@ -53,4 +52,14 @@ impl Upstream {
         };
         timeout(ANSWER, answer).await?
     }
+}
+
+pub(super) async fn readyz(client: &Client) -> Result<StatusCode, ClientError> {
+    let mut request = Request::new(Body::default());
+    *request.uri_mut() = http::Uri::from_static("/readyz");
+    let response = client.ask(request).await?;
+    let code = response.status();
+    // Read to its end, so that the connection can be used again.
+    let _ = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
+    Ok(code)
 }

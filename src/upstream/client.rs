@@ -1,81 +1,174 @@
-//! Pooled connections to the API server, with the gate's credentials on them.
+//! One set of credentials, and pooled connections with them to every API server.
+//!
+//! A request goes to one server. Another one is tried only if nothing of the request has left the gate; what may have
+//! been acted on is never repeated.
 
-use std::{fmt, time::Duration};
+mod dial;
+mod pool;
+mod servers;
+
+use std::{fmt, sync::Arc};
 
 use http::{Request, Response, Uri, uri::PathAndQuery};
-use hyper::body::Incoming;
-use hyper_util::{
-    client::legacy::{self, connect::HttpConnector},
-    rt::{TokioExecutor, TokioTimer},
-};
 use kube::client::ConfigExt as _;
-use tower::{BoxError, ServiceBuilder, ServiceExt as _, util::BoxCloneSyncService};
+use tower::{BoxError, Layer as _, ServiceExt as _, service_fn, util::BoxCloneSyncService};
+use tracing::warn;
 
-use super::Error;
+pub(super) use self::servers::Server;
+use self::{
+    dial::Dialer,
+    pool::{Pool, SendError},
+};
+pub use self::{
+    pool::Streaming,
+    servers::{Affinity, Servers},
+};
+use super::{Error, chain};
 use crate::body::Body;
 
-/// Speaks HTTP/1.1: one request a connection at a time, so that an open watch never stands in the way of another
-/// request. Cheap to clone; clones share the pool.
+/// Cheap to clone; clones share the connections.
 #[derive(Clone)]
 pub struct Client {
-    service: BoxCloneSyncService<Request<Body>, Response<Incoming>, BoxError>,
-    server: Uri,
+    servers: Arc<Servers>,
+    pools: Arc<[Pool]>,
+    /// Adds the token of the credentials, if they have one.
+    authorize: Option<Authorize>,
 }
 
-const CONNECT: Duration = Duration::from_secs(5);
-/// Shorter than kube-apiserver keeps an idle connection (90 s), so that a request seldom meets a closing one.
-const IDLE: Duration = Duration::from_secs(60);
+/// What carries a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Carrier {
+    /// A connection of the pool.
+    Shared,
+    /// An HTTP/1.1 connection of its own, which may stop being HTTP with the answer.
+    Alone,
+}
+
+/// No answer, and whether that means that nothing has happened.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The gate's own credentials cannot be had.
+    #[error("cannot get the token for upstream: {0}")]
+    Credentials(BoxError),
+    /// Upstream has not looked at the request.
+    #[error(transparent)]
+    Unsent(BoxError),
+    /// Upstream may have acted on it.
+    #[error(transparent)]
+    Sent(BoxError),
+}
+
+/// Answers with the headers of the request, and what it has added to them.
+type Authorize = BoxCloneSyncService<Request<Body>, Response<Body>, BoxError>;
 
 impl Client {
-    /// No connection is made yet.
+    /// To the one server of the configuration. No connection is made yet.
     pub fn new(config: &kube::Config) -> Result<Self, Error> {
-        let server = config.cluster_url.clone();
-        if server.scheme_str() != Some("https") || server.authority().is_none() {
-            return Err(Error::Url(server.to_string()));
-        }
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(CONNECT));
+        Self::to(Arc::new(Servers::new(vec![config.cluster_url.clone()])?), config)
+    }
+
+    /// With the credentials of a configuration, to these servers.
+    pub fn to(servers: Arc<Servers>, config: &kube::Config) -> Result<Self, Error> {
         let broken = |error| Error::Credentials(Box::new(error));
-        let tls = config.rustls_https_connector_with_connector(tcp).map_err(broken)?;
-        let pool = legacy::Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
-            .build(tls);
-        let service = ServiceBuilder::new()
-            .option_layer(config.auth_layer().map_err(broken)?)
-            .map_err(BoxError::from)
-            .service(pool);
+        let tls = config.rustls_client_config().map_err(broken)?;
+        let name = config.tls_server_name.as_deref();
+        let pools = servers
+            .iter()
+            .map(|server| Ok(Pool::new(Dialer::new(server.url(), name, &tls)?)))
+            .collect::<Result<_, Error>>()?;
+        let authorize = config
+            .auth_layer()
+            .map_err(broken)?
+            .map(|layer| BoxCloneSyncService::new(layer.layer(service_fn(echo))));
         Ok(Self {
-            service: BoxCloneSyncService::new(service),
-            server,
+            servers,
+            pools,
+            authorize,
         })
     }
 
     /// Sends a request whose URI is a path and query; the server's address, and the path it is mounted under if any,
     /// come in front. Path and query are not touched.
-    pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, BoxError> {
-        *request.uri_mut() = self.address(request.uri())?;
-        self.service.clone().oneshot(request).await
+    pub async fn send(
+        &self,
+        request: Request<Body>,
+        affinity: Affinity,
+        carrier: Carrier,
+    ) -> Result<Response<Streaming>, ClientError> {
+        let mut request = self.authorized(request).await?;
+        let target = request.uri().clone();
+        let mut order = self.servers.order(affinity);
+        let mut last: BoxError = "there is no API server".into();
+        while let Some((server, pool)) = order.next().and_then(|at| self.servers.get(at).zip(self.pools.get(at))) {
+            *request.uri_mut() = mounted(server.url(), &target).map_err(|error| ClientError::Unsent(error.into()))?;
+            match pool.send(request, affinity, carrier).await {
+                Ok(response) => return Ok(response),
+                Err(SendError::Refused(error)) => return Err(ClientError::Unsent(error)),
+                Err(SendError::Sent(error)) => return Err(ClientError::Sent(error)),
+                Err(SendError::Unsent(back, error)) => {
+                    if server.is(false) {
+                        let why = chain(error.as_ref());
+                        warn!(server = %server.url(), why, "API server cannot be reached; others, if any, come first");
+                    }
+                    (request, last) = (*back, error);
+                }
+            }
+        }
+        Err(ClientError::Unsent(last))
     }
 
-    fn address(&self, target: &Uri) -> Result<Uri, http::Error> {
-        let asked = target.path_and_query().map_or("/", PathAndQuery::as_str);
-        let mounted = self.server.path().trim_end_matches('/');
-        let mut parts = self.server.clone().into_parts();
-        parts.path_and_query = Some(match mounted {
-            "" => PathAndQuery::try_from(asked)?,
-            _ => PathAndQuery::try_from(format!("{mounted}{asked}"))?,
-        });
-        Ok(Uri::from_parts(parts)?)
+    /// Sends a request of one's own.
+    pub async fn ask(&self, request: Request<Body>) -> Result<Response<Streaming>, ClientError> {
+        self.send(request, Affinity::of(""), Carrier::Shared).await
+    }
+
+    /// The same client, but to one of its servers alone.
+    pub fn only(&self, at: usize) -> Option<Self> {
+        let (server, pool) = self.servers.get(at).zip(self.pools.get(at))?;
+        Some(Self {
+            servers: Arc::new(Servers::one(server)),
+            pools: Arc::new([pool.clone()]),
+            authorize: self.authorize.clone(),
+        })
+    }
+
+    pub fn servers(&self) -> &Servers {
+        &self.servers
+    }
+
+    async fn authorized(&self, mut request: Request<Body>) -> Result<Request<Body>, ClientError> {
+        if let Some(authorize) = &self.authorize {
+            let mut head = Request::new(Body::default());
+            *head.headers_mut() = std::mem::take(request.headers_mut());
+            let echoed = authorize.clone().oneshot(head).await;
+            *request.headers_mut() = echoed.map_err(ClientError::Credentials)?.into_parts().0.headers;
+        }
+        Ok(request)
     }
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
-            .field("server", &self.server)
+            .field("servers", &self.servers)
             .finish_non_exhaustive()
     }
+}
+
+async fn echo(request: Request<Body>) -> Result<Response<Body>, BoxError> {
+    let mut response = Response::new(Body::default());
+    *response.headers_mut() = request.into_parts().0.headers;
+    Ok(response)
+}
+
+/// A target at a server.
+fn mounted(server: &Uri, target: &Uri) -> Result<Uri, http::Error> {
+    let mut parts = server.clone().into_parts();
+    let path = server.path().trim_end_matches('/');
+    parts.path_and_query = match (path, target.path_and_query()) {
+        (_, None) => Some(PathAndQuery::from_static("/")),
+        ("", Some(asked)) => Some(asked.clone()),
+        (path, Some(asked)) => Some(PathAndQuery::try_from(format!("{path}{asked}"))?),
+    };
+    Ok(Uri::from_parts(parts)?)
 }

@@ -1,86 +1,121 @@
 //! Sends an admitted request and brings back the answer.
 
-use std::time::Duration;
-
-use http::{HeaderValue, Request, Response, StatusCode};
-use http_body_util::LengthLimitError;
-use hyper::body::Incoming;
-use hyper_util::client::legacy;
+use http::{HeaderValue, Request, Response, StatusCode, header::AUTHORIZATION};
 use tokio::time::timeout;
-use tower::BoxError;
 
-use super::{Upstream, chain, headers};
-use crate::{
-    admission::Admitted,
-    body::{BodyError, MAX_BODY},
-    rejection::Rejection,
-};
+use super::{Affinity, Carrier, ClientError, Streaming, Tunnel, Upstream, chain, headers};
+use crate::{admission::Admitted, body::BodyError, caller::Kind, rejection::Rejection, request::Upgrade};
 
-/// kube-apiserver itself gives up on an ordinary request after 60 s, and answers a watch at once.
-const RESPONSE_HEAD: Duration = Duration::from_secs(70);
+/// What upstream made of a request.
+#[derive(Debug)]
+pub enum Forwarded {
+    /// An answer, its body still streaming.
+    Answer(Response<Streaming>),
+    /// Upstream has stopped speaking HTTP, and so will the client when it reads this.
+    Switched(Response<()>, Tunnel),
+}
 
 impl Upstream {
-    /// The answer, its body still streaming. `audit_id` lets the gate's audit log and upstream's be read together.
-    pub async fn forward(&self, admitted: Admitted, audit_id: HeaderValue) -> Result<Response<Incoming>, Rejection> {
-        let head = admitted.head();
-        let mut headers = headers::request(head.headers(), &admitted.caller().user, self.identity)
-            .map_err(|error| Rejection::internal(error.to_string()))?;
+    /// `audit_id` lets the gate's audit log and upstream's be read together.
+    pub async fn forward(&self, admitted: Admitted, audit_id: HeaderValue) -> Result<Forwarded, Rejection> {
+        let (head, caller) = (admitted.head(), admitted.caller());
+        let clients = self.clients.load_full();
+        let (client_headers, upgrade) = (head.headers(), head.upgrade());
+        let encoded = match &caller.kind {
+            Kind::Bootstrap(token) => {
+                headers::with_token(client_headers, upgrade, token).map(|headers| (headers, &clients.bare))
+            }
+            Kind::Node(_) | Kind::Other => headers::request(client_headers, upgrade, &caller.user, self.identity)
+                .map(|headers| (headers, &clients.told)),
+        };
+        let (mut headers, client) = encoded.map_err(|error| Rejection::internal(error.to_string()))?;
         headers.insert("audit-id", audit_id);
+        let carrier = match upgrade {
+            Some(_) => Carrier::Alone,
+            None => Carrier::Shared,
+        };
         let (method, uri) = (head.method().clone(), head.uri().clone());
-        let mut request = Request::new(admitted.into_body());
+        let (safe, affinity) = (method.is_safe(), Affinity::of(&caller.user.name));
+        let own_token = headers.contains_key(AUTHORIZATION);
+        let body = admitted.into_body();
+        let fault = body.fault();
+        let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = uri;
         *request.headers_mut() = headers;
 
-        let mut response = match timeout(RESPONSE_HEAD, self.client.load().send(request)).await {
+        let mut response = match timeout(self.patience, client.send(request, affinity, carrier)).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(self.failed(&error)),
+            Ok(Err(error)) => {
+                let spoilt = fault.get().map(Rejection::from);
+                return Err(spoilt.unwrap_or_else(|| self.failed(&error, safe)));
+            }
+            // A client that is still sending keeps itself waiting.
+            Err(_) if !fault.is_over() => return Err(BodyError::Slow(self.patience).into()),
             Err(_) => {
                 self.metrics.failed("timeout");
-                return Err(Rejection::timeout(format!(
-                    "no answer from upstream within {RESPONSE_HEAD:?}"
-                )));
+                let why = format!("no answer from upstream within {:?}", self.patience);
+                return Err(Rejection::timeout(why));
             }
         };
+        let code = response.status();
         // Handing on a redirect would send the client, with its credentials, wherever upstream was told to point.
-        if response.status().is_redirection() && response.status() != StatusCode::NOT_MODIFIED {
+        if code.is_redirection() && code != StatusCode::NOT_MODIFIED {
             self.metrics.failed("redirect");
             return Err(Rejection::bad_gateway(format!(
-                "upstream answered with a redirect ({})",
-                response.status()
+                "upstream answered with a redirect ({code})"
             )));
         }
         // The gate has let the caller in; what upstream does not believe are the gate's own credentials.
-        if response.status() == StatusCode::UNAUTHORIZED {
+        if code == StatusCode::UNAUTHORIZED && !own_token {
             self.metrics.failed("credentials");
             return Err(Rejection::bad_gateway(
                 "upstream does not accept the gate's credentials (401)",
             ));
         }
+        if code == StatusCode::SWITCHING_PROTOCOLS {
+            return self.switched(response, upgrade);
+        }
         headers::response(response.headers_mut());
-        Ok(response)
+        Ok(Forwarded::Answer(response))
     }
 
-    fn failed(&self, error: &BoxError) -> Rejection {
-        let chain = chain(error.as_ref());
-        if find::<LengthLimitError>(error.as_ref()).is_some() {
-            return Rejection::too_large(MAX_BODY);
+    fn switched(&self, mut response: Response<Streaming>, wanted: Option<Upgrade>) -> Result<Forwarded, Rejection> {
+        let agreed = wanted.is_some_and(|wanted| wanted.is_agreed(response.headers()));
+        if !agreed {
+            self.metrics.failed("upgrade");
+            return Err(Rejection::bad_gateway(
+                "upstream switched to a protocol that was not asked for",
+            ));
         }
-        if find::<BodyError>(error.as_ref()).is_some() {
-            return Rejection::bad_request("the request body could not be read");
-        }
-        let connect = find::<legacy::Error>(error.as_ref()).is_some_and(legacy::Error::is_connect);
-        if connect {
-            self.metrics.failed("connect");
-            Rejection::unreachable(chain)
-        } else {
-            self.metrics.failed("answer");
-            Rejection::bad_gateway(chain)
+        let upgraded = hyper::upgrade::on(&mut response);
+        let (mut head, _) = response.into_parts();
+        headers::switched(&mut head.headers);
+        Ok(Forwarded::Switched(
+            Response::from_parts(head, ()),
+            Tunnel::new(upgraded),
+        ))
+    }
+
+    /// `safe`: nothing can have come of the request, even if upstream has seen it.
+    fn failed(&self, error: &ClientError, safe: bool) -> Rejection {
+        let why = chain(error);
+        match error {
+            ClientError::Credentials(_) => {
+                self.metrics.failed("credentials");
+                Rejection::unreachable(why)
+            }
+            ClientError::Unsent(_) => {
+                self.metrics.failed("connect");
+                Rejection::unreachable(why)
+            }
+            ClientError::Sent(_) => {
+                self.metrics.failed("answer");
+                Rejection {
+                    retry_after: safe.then_some(1),
+                    ..Rejection::bad_gateway(why)
+                }
+            }
         }
     }
-}
-
-/// The first error of this type along the chain of causes.
-fn find<'a, E: std::error::Error + 'static>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a E> {
-    std::iter::successors(Some(error), |error| error.source()).find_map(|error| error.downcast_ref())
 }

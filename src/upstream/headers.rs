@@ -6,14 +6,19 @@
 use http::{
     HeaderMap, HeaderName, HeaderValue,
     header::{
-        ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, IF_MODIFIED_SINCE, IF_NONE_MATCH,
-        PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
+        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, IF_MODIFIED_SINCE,
+        IF_NONE_MATCH, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SEC_WEBSOCKET_EXTENSIONS, SEC_WEBSOCKET_KEY,
+        SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
     },
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Identity;
-use crate::caller::User;
+use crate::{
+    api::names,
+    caller::{Token, User},
+    request::Upgrade,
+};
 
 /// A user that cannot be told to upstream without becoming another one.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +41,15 @@ static FORWARDED: [HeaderName; 9] = [
     HeaderName::from_static("tracestate"),
 ];
 
+/// The handshakes of WebSocket, and of SPDY as Kubernetes speaks it.
+static FORWARDED_WITH_UPGRADE: [HeaderName; 5] = [
+    SEC_WEBSOCKET_EXTENSIONS,
+    SEC_WEBSOCKET_KEY,
+    SEC_WEBSOCKET_PROTOCOL,
+    SEC_WEBSOCKET_VERSION,
+    HeaderName::from_static("x-stream-protocol-version"),
+];
+
 /// Meant for one connection, not for the other side of a proxy.
 static HOP_BY_HOP: [HeaderName; 9] = [
     CONNECTION,
@@ -49,21 +63,107 @@ static HOP_BY_HOP: [HeaderName; 9] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// Bytes that stand for themselves in a header name; the key of an extra is percent-encoded otherwise.
-const EXTRA_KEY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
+/// Bytes of an extra's key that are percent-encoded in a header name: also capitals, since header names have no case.
+const EXTRA_KEY: &AsciiSet = &with_capitals(NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_'));
+
+const fn with_capitals(mut set: AsciiSet) -> AsciiSet {
+    let mut capital = b'A';
+    while capital <= b'Z' {
+        set = set.add(capital);
+        capital += 1;
+    }
+    set
+}
 
 /// What upstream gets: the client's headers that concern the answer, then who the caller is. The client's own list of
 /// hop-by-hop headers is applied before the identity is added, so it cannot name the identity away.
-pub(super) fn request(client: &HeaderMap, user: &User, identity: Identity) -> Result<HeaderMap, UnencodableUser> {
+pub(super) fn request(
+    client: &HeaderMap,
+    upgrade: Option<Upgrade>,
+    user: &User,
+    identity: Identity,
+) -> Result<HeaderMap, UnencodableUser> {
+    let mut headers = of_client(client, upgrade);
+    tell(user, identity, &mut headers)?;
+    Ok(headers)
+}
+
+/// The same for a caller that goes with its own token.
+pub(super) fn with_token(
+    client: &HeaderMap,
+    upgrade: Option<Upgrade>,
+    token: &Token,
+) -> Result<HeaderMap, UnencodableUser> {
+    let mut headers = of_client(client, upgrade);
+    let value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()));
+    let mut value = value.map_err(|_| UnencodableUser {
+        user: "with a token".to_owned(),
+        what: "token",
+        value: String::new(),
+    })?;
+    value.set_sensitive(true);
+    headers.insert(AUTHORIZATION, value);
+    Ok(headers)
+}
+
+/// Who a user is, and nothing else.
+pub(super) fn told(user: &User, identity: Identity) -> Result<HeaderMap, UnencodableUser> {
+    let mut headers = HeaderMap::new();
+    tell(user, identity, &mut headers)?;
+    Ok(headers)
+}
+
+fn of_client(client: &HeaderMap, upgrade: Option<Upgrade>) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(FORWARDED.len() + 4);
-    for name in &FORWARDED {
-        for value in client.get_all(name) {
-            headers.append(name, value.clone());
+    let mut forward = |names: &[HeaderName]| {
+        for name in names {
+            for value in client.get_all(name) {
+                headers.append(name, value.clone());
+            }
         }
+    };
+    forward(&FORWARDED);
+    if upgrade.is_some() {
+        forward(&FORWARDED_WITH_UPGRADE);
     }
     for name in connection_tokens(client) {
         headers.remove(name);
     }
+    let protocol = upgrade.map(|upgrade| match upgrade {
+        Upgrade::Spdy => "SPDY/3.1",
+        Upgrade::WebSocket => "websocket",
+    });
+    if let Some(protocol) = protocol {
+        headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+        headers.insert(UPGRADE, HeaderValue::from_static(protocol));
+        let subprotocols = without_bearer(client);
+        headers.remove(SEC_WEBSOCKET_PROTOCOL);
+        subprotocols.map(|subprotocols| headers.insert(SEC_WEBSOCKET_PROTOCOL, subprotocols));
+    }
+    headers
+}
+
+/// The subprotocols that are no credentials: browsers, which cannot set headers, put a token there.
+fn without_bearer(client: &HeaderMap) -> Option<HeaderValue> {
+    let values = client.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
+    let offered = values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','));
+    let kept: Vec<&str> = offered
+        .map(str::trim)
+        .filter(|protocol| !protocol.is_empty() && !is_bearer(protocol))
+        .collect();
+    let value = HeaderValue::from_str(&kept.join(", ")).ok();
+    value.filter(|value| !value.is_empty())
+}
+
+/// In any case of letters: what one reader does not take for a credential, another may.
+fn is_bearer(protocol: &str) -> bool {
+    let start = protocol.get(..names::BEARER_SUBPROTOCOL.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(names::BEARER_SUBPROTOCOL))
+}
+
+fn tell(user: &User, identity: Identity, headers: &mut HeaderMap) -> Result<(), UnencodableUser> {
     let names = match identity {
         Identity::FrontProxy { uid } => Names {
             user: HeaderName::from_static("x-remote-user"),
@@ -77,10 +177,9 @@ pub(super) fn request(client: &HeaderMap, user: &User, identity: Identity) -> Re
             uid: Some(HeaderName::from_static("impersonate-uid")),
             extra: "impersonate-extra-",
         },
-        Identity::Own => return Ok(headers),
+        Identity::Own => return Ok(()),
     };
-    names.add(user, &mut headers)?;
-    Ok(headers)
+    names.add(user, headers)
 }
 
 /// Drops what was meant for the connection to upstream alone.
@@ -91,6 +190,14 @@ pub(super) fn response(headers: &mut HeaderMap) {
     for name in &HOP_BY_HOP {
         headers.remove(name);
     }
+}
+
+/// The same for an answer that ends HTTP on the connection; saying so is part of it.
+pub(super) fn switched(headers: &mut HeaderMap) {
+    let upgrade = headers.get(UPGRADE).cloned();
+    response(headers);
+    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    upgrade.map(|upgrade| headers.insert(UPGRADE, upgrade));
 }
 
 /// The header names that a `Connection` header declares hop-by-hop.

@@ -11,7 +11,7 @@ use crate::{
     api::names,
     caller::User,
     config::{self, Config},
-    upstream::{self, Client, Identity, Metrics, Upstream},
+    upstream::{self, Identity, Metrics, Upstream},
 };
 
 /// A node that is in no cluster.
@@ -37,18 +37,22 @@ const SELF_REVIEW: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const ACCESS_REVIEW: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 pub(super) async fn check(config: &Config, report: &mut Report) {
-    let credentials = match upstream::credentials(config.upstream.kubeconfig.as_deref()).await {
-        Ok(credentials) => credentials,
-        Err(error) => return report.fail(error.to_string()),
+    let speak = async |files: upstream::Files, identity| {
+        let clients = Arc::new(ArcSwap::from_pointee(files.clients().await?));
+        Ok::<_, upstream::Error>(Upstream::new(
+            clients,
+            identity,
+            config.upstream.response_timeout,
+            Metrics::default(),
+        ))
     };
-    let speak = |credentials: &kube::Config, identity| {
-        let client = Client::new(credentials)?;
-        let client = Arc::new(ArcSwap::from_pointee(client));
-        Ok::<_, upstream::Error>(Upstream::new(client, identity, Metrics::default()))
+    let by_own_credentials = upstream::Files {
+        front_proxy: None,
+        ..config.upstream.files()
     };
     let (own, impersonate) = match (
-        speak(&credentials, Identity::Own),
-        speak(&credentials, Identity::Impersonate),
+        speak(by_own_credentials.clone(), Identity::Own).await,
+        speak(by_own_credentials, Identity::Impersonate).await,
     ) {
         (Ok(own), Ok(impersonate)) => (own, impersonate),
         (Err(error), _) | (_, Err(error)) => return report.fail(error.to_string()),
@@ -57,13 +61,10 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
         return;
     }
     let front_proxy = match &config.upstream.identity {
-        config::Identity::FrontProxy { certificate, key } => {
-            let with_pair = upstream::with_certificate(&credentials, certificate, key);
-            match speak(&with_pair, config.told_upstream()) {
-                Ok(front_proxy) => Some(front_proxy),
-                Err(error) => return report.fail(error.to_string()),
-            }
-        }
+        config::Identity::FrontProxy { .. } => match speak(config.upstream.files(), config.told_upstream()).await {
+            Ok(front_proxy) => Some(front_proxy),
+            Err(error) => return report.fail(error.to_string()),
+        },
         config::Identity::Impersonate | config::Identity::Own => None,
     };
     let chosen = config.upstream.identity.mode();
@@ -96,6 +97,9 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
         config::Identity::FrontProxy { .. } => {}
         config::Identity::Impersonate => impersonation_rights(&own, report).await,
         config::Identity::Own => discovery_rights(&own, report).await,
+    }
+    if config.authentication.token_review {
+        token_rights(&own, report).await;
     }
     match front_proxy.or((chosen == "Impersonate").then_some(impersonate)) {
         Some(upstream) if works => {
@@ -188,6 +192,19 @@ async fn discovery_rights(own: &Upstream, report: &mut Report) {
             access(own, None, &spec).await,
             report,
         );
+    }
+}
+
+/// Certificates work without, so that it is not the end of the world.
+async fn token_rights(own: &Upstream, report: &mut Report) {
+    let attributes = json!({"verb": "create", "group": "authentication.k8s.io", "resource": "tokenreviews"});
+    match access(own, None, &json!({"resourceAttributes": attributes})).await {
+        Ok((true, _)) => report.ok("the gate may create tokenreviews"),
+        Ok((false, _)) => report.warn(
+            "the gate may not create tokenreviews: callers with bearer tokens get 503; \
+             see config/kubernetes/tokens.yaml, or set authentication.tokenReview to false",
+        ),
+        Err(error) => report.warn(format!("cannot tell whether the gate may create tokenreviews: {error}")),
     }
 }
 

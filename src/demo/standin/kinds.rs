@@ -48,6 +48,7 @@ pub(super) const KINDS: &[Kind] = &[
     row("node.k8s.io", "runtimeclasses", "RuntimeClass", Cluster, &[], &[]),
     row("events.k8s.io", "events", "Event", Namespaced, &["ev"], &[]),
     review("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview"),
+    review("authentication.k8s.io", "tokenreviews", "TokenReview"),
     review("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview"),
     review("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"),
 ];

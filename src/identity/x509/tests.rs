@@ -106,25 +106,29 @@ fn a_chain_that_was_trusted_is_verified_again_when_it_expires_or_the_ca_changes(
     let (ca, other) = (Authority::new("ca").unwrap(), Authority::new("other").unwrap());
     let identity = Authenticator {
         client_ca: Arc::new(arc_swap::ArcSwap::from_pointee(client_ca(&ca))),
+        tokens: None,
     };
     let pair = ca.issue_for(Duration::hours(1), "n", None, Usage::Client).unwrap();
     let presented = Presented::new(tls::certificates(pair.certificate.as_bytes()).unwrap());
     let now = UnixTime::now();
     let later = UnixTime::since_unix_epoch(std::time::Duration::from_secs(now.as_secs() + 3700));
-    assert!(identity.identify(&presented, now).is_ok());
-    assert!(identity.identify(&presented, now).is_ok(), "from memory");
+    assert!(identity.by_certificate(&presented, now).is_ok());
+    assert!(identity.by_certificate(&presented, now).is_ok(), "from memory");
     assert!(
-        identity.identify(&presented, later).is_err(),
+        identity.by_certificate(&presented, later).is_err(),
         "expired on a live connection"
     );
     assert!(
-        identity.identify(&presented, now).is_err(),
+        identity.by_certificate(&presented, now).is_err(),
         "what was refused stays refused on its connection"
     );
     let presented = Presented::new(tls::certificates(pair.certificate.as_bytes()).unwrap());
-    assert!(identity.identify(&presented, now).is_ok());
+    assert!(identity.by_certificate(&presented, now).is_ok());
     identity.client_ca.store(Arc::new(client_ca(&other)));
-    assert!(identity.identify(&presented, now).is_err(), "the CA was taken away");
+    assert!(
+        identity.by_certificate(&presented, now).is_err(),
+        "the CA was taken away"
+    );
 }
 
 #[test]
@@ -132,9 +136,10 @@ fn nothing_presented_is_nobody() {
     let ca = Authority::new("ca").unwrap();
     let identity = Authenticator {
         client_ca: Arc::new(arc_swap::ArcSwap::from_pointee(client_ca(&ca))),
+        tokens: None,
     };
     let rejection = identity
-        .identify(&Presented::new(Vec::new()), UnixTime::now())
+        .by_certificate(&Presented::new(Vec::new()), UnixTime::now())
         .unwrap_err();
     assert_eq!(rejection.code, 401);
 }

@@ -37,6 +37,17 @@ fn impersonation_tells_user_and_every_group() {
     );
 }
 
+/// Header names have no case, keys of extras do.
+#[test]
+fn capitals_in_the_key_of_an_extra_survive() {
+    let user = User {
+        extra: vec![("Scopes".into(), vec!["a".into()])],
+        ..node()
+    };
+    let headers = send(&[], &user, Identity::Impersonate);
+    assert_eq!(headers[0], "impersonate-extra-%53copes: a");
+}
+
 #[test]
 fn the_gates_own_identity_adds_nothing() {
     assert_eq!(send(&[], &node(), Identity::Own), [] as [&str; 0]);
@@ -107,7 +118,7 @@ fn a_user_that_cannot_be_told_exactly_is_not_told_at_all(name: &str) {
         ..node()
     };
     for user in [named, in_group] {
-        assert!(request(&HeaderMap::new(), &user, Identity::Impersonate).is_err());
+        assert!(request(&HeaderMap::new(), None, &user, Identity::Impersonate).is_err());
     }
 }
 
@@ -126,12 +137,56 @@ fn hop_by_hop_headers_of_upstream_stay_there() {
     assert_eq!(lines(&headers), ["warning: 299 - x"]);
 }
 
+/// A WebSocket handshake goes on without the token that may be in it; SPDY's has its own header.
+#[test]
+fn an_upgrade_is_passed_on_without_credentials() {
+    let offered =
+        "v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.YWJj,BASE64url.bearer.authorization.k8s.io.YWJj";
+    let sent = headers(&[
+        ("connection", "Upgrade, Sec-WebSocket-Key, X-Remote-User"),
+        ("upgrade", "websocket"),
+        ("authorization", "Bearer abc"),
+        ("sec-websocket-key", "a"),
+        ("sec-websocket-version", "13"),
+        ("sec-websocket-protocol", offered),
+        (
+            "sec-websocket-protocol",
+            " base64url.bearer.authorization.k8s.io.ZGVm , v4.channel.k8s.io",
+        ),
+        ("x-stream-protocol-version", "v4.channel.k8s.io"),
+    ]);
+    let websocket = of_client(&sent, Some(Upgrade::WebSocket));
+    assert_eq!(
+        lines(&websocket),
+        [
+            "connection: Upgrade",
+            "sec-websocket-protocol: v5.channel.k8s.io, v4.channel.k8s.io",
+            "sec-websocket-version: 13",
+            "upgrade: websocket",
+            "x-stream-protocol-version: v4.channel.k8s.io",
+        ]
+    );
+    assert_eq!(lines(&of_client(&sent, None)), [] as [&str; 0]);
+}
+
+#[test]
+fn a_token_is_passed_on_only_for_who_goes_with_it() {
+    let sent = headers(&[("authorization", "Bearer client"), ("x-remote-user", "admin")]);
+    let with = with_token(&sent, None, &Token::new("abcdef.0123456789abcdef")).unwrap();
+    assert_eq!(lines(&with), ["authorization: Bearer abcdef.0123456789abcdef"]);
+    assert!(with["authorization"].is_sensitive());
+}
+
 fn send(client: &[(&str, &str)], user: &User, identity: Identity) -> Vec<String> {
+    lines(&request(&headers(client), None, user, identity).unwrap())
+}
+
+fn headers(all: &[(&str, &str)]) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    for (name, value) in client {
+    for (name, value) in all {
         headers.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
     }
-    lines(&request(&headers, user, identity).unwrap())
+    headers
 }
 
 fn lines(headers: &HeaderMap) -> Vec<String> {

@@ -1,0 +1,92 @@
+//! The record of a request as an audit event.
+
+use std::{collections::BTreeMap, mem};
+
+use jiff::Timestamp;
+
+use super::{End, MAX_TEXT, Outcome};
+use crate::{
+    api::clip,
+    caller::Caller,
+    observe::audit::{Event, ObjectReference, ResponseStatus, Stage, UserInfo},
+    request::{RequestInfo, Target},
+};
+
+impl Outcome {
+    /// Takes what only the event needs: nothing reads it after.
+    pub(super) fn event(&mut self) -> Event {
+        let mut annotations = BTreeMap::new();
+        if let Some(decision) = &self.decision {
+            annotations.insert("authorization.k8s.io/decision", decision.annotation().to_owned());
+            annotations.insert("authorization.k8s.io/reason", decision.explain());
+        }
+        if let Some(log) = self.rejection().and_then(|rejection| rejection.log.as_deref()) {
+            annotations.insert("scopegate.dev/cause", clip(log, MAX_TEXT));
+        }
+        let end = match self.end {
+            End::ClientGone => "client-gone",
+            End::Complete => "complete",
+            End::GateStopped => "gate-stopped",
+            End::Lapsed => "credential-lapsed",
+            End::Panic => "panic",
+            End::UpstreamCut => "upstream-cut",
+        };
+        annotations.insert("scopegate.dev/end", end.to_owned());
+        let (verb, code) = (self.verb(), self.code());
+        let (request_uri, user_agent) = (mem::take(&mut self.uri), mem::take(&mut self.user_agent));
+        let audit_id = mem::take(&mut self.audit_id);
+        let rejection = self.rejection();
+        Event {
+            kind: "Event",
+            api_version: "audit.k8s.io/v1",
+            level: "Metadata",
+            audit_id,
+            stage: match self.end {
+                End::Panic => Stage::Panic,
+                _ => Stage::ResponseComplete,
+            },
+            request_uri,
+            verb,
+            user: self.caller.as_ref().map(user_info).unwrap_or_default(),
+            source_ips: [self.peer.ip().to_string()],
+            user_agent,
+            object_ref: self.info.as_ref().and_then(object_reference),
+            response_status: ResponseStatus {
+                metadata: BTreeMap::new(),
+                status: rejection.map_or("", |_| "Failure"),
+                message: rejection
+                    .map(|rejection| clip(&rejection.message, MAX_TEXT))
+                    .unwrap_or_default(),
+                reason: rejection.map_or("", |rejection| rejection.reason),
+                code,
+            },
+            request_received_timestamp: self.received,
+            stage_timestamp: Timestamp::now(),
+            annotations,
+        }
+    }
+}
+
+fn user_info(caller: &Caller) -> UserInfo {
+    let user = &caller.user;
+    UserInfo {
+        username: user.name.clone(),
+        uid: user.uid.clone(),
+        groups: user.groups.clone(),
+        extra: user.extra.iter().cloned().collect(),
+    }
+}
+
+fn object_reference(info: &RequestInfo) -> Option<ObjectReference> {
+    match &info.target {
+        Target::Path(_) => None,
+        Target::Resource(request) => Some(ObjectReference {
+            resource: request.resource.resource.clone(),
+            namespace: request.namespace.clone(),
+            name: request.name.clone(),
+            api_group: request.resource.group.clone(),
+            api_version: request.version.clone(),
+            subresource: request.subresource.clone(),
+        }),
+    }
+}
