@@ -21,10 +21,14 @@ mod cluster;
 mod gate;
 /// What only a real kube-apiserver can settle. Skipped, loudly, where there is none.
 mod kubernetes;
+/// What one client can take of the gate.
+mod limits;
 /// What operators rely on: start, probes, metrics, logs, reload.
 mod operating;
 /// Certificates made byte by byte.
 mod pki;
+/// Connections to upstream.
+mod pool;
 /// The gate and kube-apiserver read requests alike. Skipped, loudly, without Go.
 mod readings;
 /// The request path: what reaches upstream and as whom, and what does not.
@@ -33,5 +37,11 @@ mod requests;
 mod scripted;
 /// Stopping: what is under way finishes, but not for ever.
 mod stop;
+/// Answers that stay open for long.
+mod streams;
+/// Bearer tokens, and joining with one.
+mod tokens;
+/// Connections that stop being HTTP.
+mod upgrades;
 /// Upstreams that misbehave.
 mod upstreams;
