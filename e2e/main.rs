@@ -19,6 +19,8 @@ mod cli;
 mod cluster;
 /// Starts the gate as a process, speaks to it, reads what it wrote.
 mod gate;
+/// kubectl with a node's kubeconfig.
+mod kubectl;
 /// What only a real kube-apiserver can settle. Skipped, loudly, where there is none.
 mod kubernetes;
 /// What one client can take of the gate.
@@ -41,6 +43,8 @@ mod stop;
 mod streams;
 /// Bearer tokens, and joining with one.
 mod tokens;
+/// What nodes do all day, before a real kube-apiserver.
+mod traffic;
 /// Connections that stop being HTTP.
 mod upgrades;
 /// Upstreams that misbehave.
