@@ -54,6 +54,19 @@ async fn with_the_gates_own_identity_self_reviews_are_refused() {
 #[test_case("/openapi/%2e%2e/api/v1/secrets", 400; "encoded dot segments")]
 #[test_case("/openapi/..%2fapi/v1/secrets", 400; "encoded slash")]
 #[test_case("//version", 400; "two slashes")]
+#[test_case("//api/v1/secrets", 400; "two slashes before a resource")]
+#[test_case("/api/v1/watch/pods?fieldSelector=spec.nodeName%3Dnode-a", 403; "the verb in the path ignores selectors")]
+#[test_case("/api/v1/watch/namespaces/default/secrets/secret-of-web-on-node-b", 403; "the verb in the path, of an object")]
+#[test_case("/api/v1/proxy/nodes/node-b:10250/exec", 403; "the other verb in the path")]
+#[test_case("/api/v1/namespaces/default%2Fsecrets%2Fa", 400; "hidden segments")]
+#[test_case("/api/v1/%6eodes", 403; "a letter in disguise")]
+#[test_case("/api/v1/namespaces/default/pods/..%2f..%2fsecrets", 400; "hidden dot segments")]
+#[test_case("/version%00", 400; "a hidden NUL")]
+#[test_case("/version%25", 400; "a hidden escape")]
+#[test_case("/version;x", 400; "a path parameter")]
+#[test_case("/version%23", 400; "a hidden fragment")]
+#[test_case("/api/v1/pods?watch=true&watch=false", 400; "a watch or not")]
+#[test_case("/api/v1/pods?fieldSelector=a%3Db&fieldSelector=c%3Dd", 400; "two selectors")]
 #[tokio::test]
 async fn what_is_refused_never_reaches_upstream(target: &str, code: u16) {
     let gate = Gate::start(FRONT_PROXY, "").await;
@@ -64,6 +77,24 @@ async fn what_is_refused_never_reaches_upstream(target: &str, code: u16) {
     assert_eq!(status["code"], code);
     assert_eq!(answer.headers["content-type"], "application/json");
     assert_eq!(answer.headers["x-content-type-options"], "nosniff");
+    assert_eq!(gate.forwarded(), [] as [&str; 0]);
+}
+
+/// A method that is none, or another one in disguise, does nothing.
+#[test_case("get", "/api/v1/nodes/node-a"; "lower case")]
+#[test_case("PROPFIND", "/version"; "another protocol's")]
+#[test_case("OPTIONS", "/version"; "options")]
+#[test_case("TRACE", "/version"; "trace")]
+#[test_case("HEAD", "/version"; "head, which discovery does not include")]
+#[tokio::test]
+async fn odd_methods_are_refused(method: &str, target: &str) {
+    let gate = Gate::start(FRONT_PROXY, "").await;
+    let request = Request::builder()
+        .method(method)
+        .uri(target)
+        .header("x-http-method-override", "GET");
+    let answer = gate.send("node-a", request, "").await;
+    assert_eq!(answer.code, StatusCode::FORBIDDEN, "{}", answer.body);
     assert_eq!(gate.forwarded(), [] as [&str; 0]);
 }
 

@@ -266,6 +266,22 @@ async fn robot_token(cluster: &Cluster) -> String {
     token.json()["status"]["token"].as_str().unwrap().to_owned()
 }
 
+/// What upstream compresses stays compressed.
+#[tokio::test]
+async fn compressed_answers_are_not_touched() {
+    let Some(cluster) = shared(Guard::None).await else {
+        return;
+    };
+    let (_gate, through) = cluster.gate("compressed", FRONT_PROXY, "").await;
+    let request = || Request::get("/openapi/v2").header("accept-encoding", "gzip");
+    let direct = cluster.send("node-a", request(), "").await;
+    let gated = send(&through, request(), "").await;
+    assert_eq!(direct.headers["content-encoding"], "gzip");
+    assert_eq!(gated.headers["content-encoding"], "gzip");
+    assert_eq!(gated.headers["etag"], direct.headers["etag"]);
+    assert!(gated.body == direct.body, "the bytes differ");
+}
+
 async fn bootstrap_token(cluster: &Cluster) -> &'static str {
     let secret = json!({
         "apiVersion": "v1", "kind": "Secret", "type": "bootstrap.kubernetes.io/token",
