@@ -27,6 +27,6 @@ bench: ## Micro benchmarks
 
 fuzz: ## Every fuzz target for SECONDS_EACH (10)
 	@command -v cargo-fuzz >/dev/null || { echo "fuzz needs cargo-fuzz: cargo install --locked cargo-fuzz" >&2; exit 1; }
-	for target in $$(cargo fuzz list); do \
+	@for target in $$(cargo fuzz list); do echo "fuzz $$target for $${SECONDS_EACH:-10} s"; \
 	  cargo fuzz run --sanitizer none $${CARGO_TARGET_DIR:+--target-dir "$$CARGO_TARGET_DIR/fuzz"} $$target -- \
-	    -max_total_time=$${SECONDS_EACH:-10} -dict=$(CURDIR)/fuzz/tokens.dict || exit 1; done
+	    -verbosity=0 -max_total_time=$${SECONDS_EACH:-10} -dict=$(CURDIR)/fuzz/tokens.dict || exit 1; done
