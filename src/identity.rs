@@ -82,11 +82,12 @@ impl Authenticator {
         }
     }
 
-    /// Whether a token that was accepted once no longer is. Not knowing is no.
-    pub async fn is_refused(&self, token: &Token) -> bool {
-        let Some(tokens) = &self.tokens else { return false };
-        let identified = tokens.identify(token, None).await;
-        identified.is_err_and(|rejection| rejection.code == StatusCode::UNAUTHORIZED)
+    /// Whether a token that was accepted once still is; nothing if that cannot be told now.
+    pub async fn still_accepts(&self, token: &Token) -> Option<bool> {
+        match self.tokens.as_ref()?.identify(token, None).await {
+            Ok(_) => Some(true),
+            Err(rejection) => (rejection.code == StatusCode::UNAUTHORIZED).then_some(false),
+        }
     }
 
     /// Whom the certificate of a connection stands for, or 401. It is verified again as soon as the CA file has changed or the clock has left the

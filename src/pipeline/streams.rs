@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{StreamExt as _, future, stream};
+use futures_util::{StreamExt as _, stream};
 use rustls::pki_types::UnixTime;
 use tokio::{sync::oneshot, task::yield_now, time::sleep};
 
@@ -41,6 +41,7 @@ pub(super) type Cut = oneshot::Receiver<End>;
 
 const EVERY: Duration = Duration::from_secs(1);
 const EVERY_TOKEN: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_secs(5);
 /// Tokens that are asked about at the same time.
 const AT_A_TIME: usize = 4;
 
@@ -99,23 +100,23 @@ impl Streams {
         }
     }
 
-    /// The same for tokens, which cost a question to upstream.
+    /// The same for tokens, which cost a question to upstream. Not knowing is no reason to cut, but one to ask again soon.
     pub async fn watch_tokens(&self, authenticator: &Authenticator) {
+        let mut pause = EVERY_TOKEN;
         loop {
-            sleep(EVERY_TOKEN).await;
+            sleep(pause).await;
             let tokens: HashSet<Token> = self.lock().iter().filter_map(|stream| stream.token.clone()).collect();
-            let refused = stream::iter(tokens).map(|token| async {
-                let refused = authenticator.is_refused(&token).await;
-                refused.then_some(token)
+            let asked = stream::iter(tokens).map(|token| async {
+                let accepted = authenticator.still_accepts(&token).await;
+                (token, accepted)
             });
-            let refused: HashSet<Token> = refused
-                .buffer_unordered(AT_A_TIME)
-                .filter_map(future::ready)
-                .collect()
-                .await;
+            let asked: HashMap<Token, Option<bool>> = asked.buffer_unordered(AT_A_TIME).collect().await;
             self.retain(End::Lapsed, |stream| {
-                stream.token.as_ref().is_none_or(|token| !refused.contains(token))
+                let accepted = stream.token.as_ref().and_then(|token| asked.get(token));
+                accepted != Some(&Some(false))
             });
+            let unknown = asked.values().any(Option::is_none);
+            pause = if unknown { SOON } else { EVERY_TOKEN };
         }
     }
 
@@ -141,4 +142,79 @@ impl Streams {
 /// Tells connections apart.
 fn address(connection: &Arc<Connection>) -> usize {
     Arc::as_ptr(connection).addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU16;
+
+    use arc_swap::ArcSwap;
+    use http::StatusCode;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        identity::{
+            token::{Ask, Tokens},
+            x509::{ClientCa, Options},
+        },
+        pki::Authority,
+        server::Peer,
+    };
+
+    /// A token that is withdrawn takes its streams with it, at the next look or, if upstream could not tell then, soon after.
+    #[tokio::test(start_paused = true)]
+    async fn streams_end_with_their_token() {
+        let answer = Arc::new(AtomicU16::new(200));
+        let says = Arc::clone(&answer);
+        let ask: Ask = Arc::new(move |_| {
+            let code = says.load(Ordering::Relaxed);
+            let status = json!({"authenticated": code == 200, "user": {"username": "u"}});
+            let answer = match code {
+                503 => Err("connection refused".to_owned()),
+                _ => Ok((StatusCode::CREATED, json!({"status": status}))),
+            };
+            Box::pin(std::future::ready(answer))
+        });
+        let ca = Authority::new("ca").unwrap();
+        let client_ca = ClientCa::from_pem(ca.certificate.as_bytes(), Options { uid: true }).unwrap();
+        let authenticator = Authenticator {
+            client_ca: Arc::new(ArcSwap::from_pointee(client_ca)),
+            // Shorter than the pauses; it does not run by the paused clock.
+            tokens: Some(Tokens::new(ask, Duration::from_nanos(1))),
+        };
+        let streams = Arc::new(Streams::default());
+        let connection = Arc::new(Connection::new(Peer {
+            address: ([127, 0, 0, 1], 1).into(),
+            certificates: Vec::new(),
+        }));
+        let mut cut = streams.open(&connection, Some(Token::new("t")), true);
+        let watching = Arc::clone(&streams);
+        tokio::spawn(async move { watching.watch_tokens(&authenticator).await });
+
+        sleep(EVERY_TOKEN * 2).await;
+        assert!(cut.try_recv().is_err(), "cut while it was good");
+        answer.store(503, Ordering::Relaxed);
+        sleep(EVERY_TOKEN * 2).await;
+        assert!(cut.try_recv().is_err(), "cut because nothing was known");
+        answer.store(401, Ordering::Relaxed);
+        sleep(SOON * 2).await;
+        assert_eq!(cut.try_recv(), Ok(End::Lapsed));
+    }
+
+    #[tokio::test]
+    async fn a_stop_ends_watches_only_and_those_that_come_late() {
+        let streams = Streams::default();
+        let connection = Arc::new(Connection::new(Peer {
+            address: ([127, 0, 0, 1], 1).into(),
+            certificates: Vec::new(),
+        }));
+        let mut watch = streams.open(&connection, None, true);
+        let mut session = streams.open(&connection, None, false);
+        streams.stop();
+        assert_eq!(watch.try_recv(), Ok(End::GateStopped));
+        assert!(session.try_recv().is_err());
+        let mut late = streams.open(&connection, None, true);
+        assert_eq!(late.try_recv(), Ok(End::GateStopped));
+    }
 }
