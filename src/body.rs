@@ -1,7 +1,6 @@
 //! Request bodies on their way upstream.
 
 use std::{
-    collections::VecDeque,
     future::poll_fn,
     pin::Pin,
     sync::{
@@ -12,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::Sleep;
@@ -62,7 +61,7 @@ enum Source {
 #[derive(Debug)]
 struct Client {
     /// What was read already.
-    ahead: VecDeque<Bytes>,
+    ahead: Bytes,
     incoming: Incoming,
     limits: Limits,
     taken: u64,
@@ -83,7 +82,7 @@ impl Body {
             return Ok(Self::default());
         }
         Ok(Self(Source::Client(Box::new(Client {
-            ahead: VecDeque::new(),
+            ahead: Bytes::new(),
             incoming,
             limits,
             taken: 0,
@@ -97,23 +96,15 @@ impl Body {
         let Source::Client(client) = &mut self.0 else {
             return Ok(self);
         };
-        let mut size = 0;
-        while size <= MAX_SETTLED {
+        // Copied together: a piece of one byte keeps the whole buffer it was read into.
+        let mut whole = BytesMut::new();
+        while whole.len() <= MAX_SETTLED {
             match poll_fn(|cx| client.poll_data(cx)).await {
-                None => {
-                    let whole: Vec<Bytes> = client.ahead.drain(..).collect();
-                    return Ok(Self::from(match whole.as_slice() {
-                        [only] => only.clone(),
-                        pieces => pieces.concat().into(),
-                    }));
-                }
-                Some(data) => {
-                    let data = data?;
-                    size += data.len();
-                    client.ahead.push_back(data);
-                }
+                None => return Ok(Self::from(whole.freeze())),
+                Some(data) => whole.extend_from_slice(&data?),
             }
         }
+        client.ahead = whole.freeze();
         Ok(self)
     }
 
@@ -163,8 +154,9 @@ impl HttpBody for Body {
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
             Source::Client(client) => {
-                if let Some(data) = client.ahead.pop_front() {
-                    return Poll::Ready(Some(Ok(Frame::data(data))));
+                if !client.ahead.is_empty() {
+                    let ahead = std::mem::take(&mut client.ahead);
+                    return Poll::Ready(Some(Ok(Frame::data(ahead))));
                 }
                 let next = ready!(client.poll_data(cx)).map(|data| {
                     data.inspect_err(|error| _ = client.fault.0.error.set(*error))
@@ -188,11 +180,11 @@ impl HttpBody for Body {
             Source::Nothing => SizeHint::with_exact(0),
             Source::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Source::Client(client) => {
-                let ahead: usize = client.ahead.iter().map(Bytes::len).sum();
-                let (rest, mut hint) = (client.incoming.size_hint(), SizeHint::new());
-                hint.set_lower(rest.lower() + ahead as u64);
+                let (ahead, rest) = (client.ahead.len() as u64, client.incoming.size_hint());
+                let mut hint = SizeHint::new();
+                hint.set_lower(rest.lower() + ahead);
                 if let Some(upper) = rest.upper() {
-                    hint.set_upper(upper + ahead as u64);
+                    hint.set_upper(upper + ahead);
                 }
                 hint
             }
