@@ -233,6 +233,50 @@ async fn eventually_failed(gate: &Gate, cause: &str) {
     panic!("no connection failed with {cause}");
 }
 
+/// An answer in one piece is small enough to wait for its client in the gate, but not for ever; and whoever is nobody is not
+/// waited for at all.
+#[test_case("node-a", "stallTimeout: 1s", StatusCode::OK; "an answer")]
+#[test_case("nobody", "stallTimeout: 300s", StatusCode::UNAUTHORIZED; "a refusal")]
+#[tokio::test]
+async fn an_answer_that_the_client_gives_no_leave_to_send(user: &str, limit: &str, code: StatusCode) {
+    let gate = gate(limit).await;
+    let stream = gate.connect(user, b"h2").await;
+    let mut builder = h2::client::Builder::new();
+    let (client, connection) = builder
+        .initial_window_size(0)
+        .handshake::<_, bytes::Bytes>(stream)
+        .await
+        .unwrap();
+    let connection = tokio::spawn(connection);
+    let request = Request::get("https://localhost/version").body(()).unwrap();
+    let (answer, _) = client.ready().await.unwrap().send_request(request, true).unwrap();
+    let answer = answer.await.unwrap();
+    assert_eq!(answer.status(), code);
+    let ended = tokio::time::timeout(crate::gate::PATIENCE, connection).await;
+    assert!(ended.is_ok(), "the connection is held");
+    drop(answer);
+}
+
+/// A body of one-byte pieces costs what it holds, and arrives whole.
+#[tokio::test]
+async fn a_body_in_crumbs() {
+    let gate = gate("").await;
+    let mut stream = gate.connect("node-a", b"http/1.1").await;
+    let head =
+        format!("POST {WHO_AM_I} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let body = format!("{{{}}}", " ".repeat(500));
+    for byte in body.chars() {
+        stream.write_all(format!("1\r\n{byte}\r\n").as_bytes()).await.unwrap();
+        stream.flush().await.unwrap();
+    }
+    stream.write_all(b"0\r\n\r\n").await.unwrap();
+    assert!(ends(&mut stream).await.starts_with("HTTP/1.1 201 "));
+    let seen = gate.site.upstream.seen();
+    let review = seen.iter().find(|request| request.target == WHO_AM_I).unwrap();
+    assert_eq!(review.headers["content-length"], body.len().to_string());
+}
+
 /// CVE-2023-44487: streams that are opened and taken back at once, again and again.
 #[tokio::test]
 async fn rapid_resets() {

@@ -84,18 +84,19 @@ impl Streams {
             };
             // Verifying costs nothing while nothing has changed, and a lot when the CA file has: not under the lock, and not
             // all at once.
-            let mut lapsed = HashSet::new();
+            // Kept until they are cut, so that no other can have the same address.
+            let mut lapsed = HashMap::new();
             for (address, connection) in connections {
                 if authenticator
                     .by_certificate(&connection.presented, UnixTime::now())
                     .is_err()
                 {
-                    lapsed.insert(address);
+                    lapsed.insert(address, connection);
                 }
                 yield_now().await;
             }
             self.retain(End::Lapsed, |stream| {
-                stream.token.is_some() || !lapsed.contains(&address(&stream.connection))
+                stream.token.is_some() || !lapsed.contains_key(&address(&stream.connection))
             });
         }
     }

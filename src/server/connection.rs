@@ -138,14 +138,16 @@ async fn http<T, S, B>(
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let life = Arc::new(Life::default());
+    let life = Arc::new(Life::new(protocol == Protocol::Http2));
     let shared = Arc::clone(&life);
     let service = service_fn(move |request| {
         // HTTP/2 takes new streams until the client has acknowledged the end, which it may never do: none is served.
         let served = (!shared.is_ending()).then(|| (service.call(request), shared.asked()));
+        let shared = Arc::clone(&shared);
         async move {
             let Some((answer, asked)) = served else {
                 // The client may be sure that nothing has come of it.
+                shared.refuses();
                 return Err(h2::Error::from(h2::Reason::REFUSED_STREAM));
             };
             let Ok(mut response) = answer.await;
@@ -159,6 +161,8 @@ async fn http<T, S, B>(
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(CONNECTION, close);
                 }
+            } else {
+                asked.life().welcomes();
             }
             Ok(response.map(|body| asked.answered(body)))
         }
@@ -213,7 +217,7 @@ async fn drive<C>(
         tokio::select! {
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
-                    open.failed(cause(&error));
+                    open.failed(cause(&error, life.is_multiplexed()));
                     debug!(%error, "connection ended with an error");
                 }
                 return;
@@ -222,10 +226,11 @@ async fn drive<C>(
                 if life.never_asked_for(limits.headers) {
                     return open.failed("no-request");
                 }
-                if life.stalled_for(limits.stall) {
+                // First nothing more is begun, so that what others have under way on it can finish.
+                if life.stalled_for(limits.stall.saturating_mul(2)) {
                     return open.failed("stalled");
                 }
-                if life.idle_for(limits.idle) {
+                if life.stalled_for(limits.stall) || life.idle_for(limits.idle) {
                     life.hang_up();
                 }
             }
@@ -235,7 +240,7 @@ async fn drive<C>(
                 hangup.set(sleep(HANGUP));
             }
             () = hangup.as_mut(), if ending => {
-                if life.is_abused() || !life.is_busy() {
+                if !life.is_waited_for() {
                     return;
                 }
                 hangup.set(sleep(HANGUP));
@@ -249,13 +254,15 @@ async fn drive<C>(
 }
 
 /// Why a connection broke, in a word for the metrics.
-fn cause(error: &hyper::Error) -> &'static str {
+fn cause(error: &hyper::Error, http2: bool) -> &'static str {
     let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
     let stalled = causes
         .filter_map(|error| error.downcast_ref::<std::io::Error>())
         .any(|error| error.kind() == std::io::ErrorKind::TimedOut);
     if stalled {
         "stalled"
+    } else if error.is_timeout() && http2 {
+        "ping-timeout"
     } else if error.is_timeout() {
         "header-timeout"
     } else if error.is_parse() {

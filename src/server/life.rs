@@ -31,17 +31,22 @@ pub(super) struct Life {
     asked: AtomicBool,
     answered: AtomicUsize,
     abandoned: AtomicUsize,
+    /// Whether somebody was answered who may go on.
+    welcome: AtomicBool,
+    refused: AtomicUsize,
     abused: AtomicBool,
     ending: AtomicBool,
     pub(super) hangup: Notify,
     takeover: Mutex<Option<Takeover>>,
-    /// Answers of more than one piece.
-    long: Mutex<Vec<Weak<Offered>>>,
+    /// Whether clients take answers one by one, and not with the connection.
+    multiplexed: bool,
+    /// Answers that were begun.
+    begun: Mutex<Vec<Weak<Offered>>>,
 }
 
 /// When the last piece of an answer was offered to the client, in milliseconds since the connection began; zero while there
 /// is none that it could take. Over HTTP/2 a client decides for every answer by itself whether to take it, and goes on
-/// reading from the socket if it does not.
+/// reading from the socket if it does not. (The last piece counts, too: the answer is kept until it is taken.)
 type Offered = AtomicU64;
 
 /// A request until its answer has ended.
@@ -62,8 +67,43 @@ pub(super) struct Answered<B> {
 /// So many requests may be taken back before their answer, and then one for each that was not. A client that makes the
 /// server work and then does not want to know (the rapid reset of CVE-2023-44487) has no good reason.
 const MAX_ABANDONED: usize = 100;
+/// Many more than a connection has under way.
+const MAX_BEGUN: usize = 1000;
+/// So many requests may be made on a connection that is ending, before the client must have heard of it.
+const MAX_REFUSED: usize = 300;
 
 impl Life {
+    pub(super) fn new(multiplexed: bool) -> Self {
+        Self {
+            began: Instant::now(),
+            under_way: AtomicUsize::new(0),
+            moved: AtomicU64::new(0),
+            asked: AtomicBool::new(false),
+            answered: AtomicUsize::new(0),
+            abandoned: AtomicUsize::new(0),
+            welcome: AtomicBool::new(false),
+            refused: AtomicUsize::new(0),
+            abused: AtomicBool::new(false),
+            ending: AtomicBool::new(false),
+            hangup: Notify::new(),
+            takeover: Mutex::new(None),
+            multiplexed,
+            begun: Mutex::default(),
+        }
+    }
+
+    /// Another request on a connection that is ending.
+    pub(super) fn refuses(&self) {
+        if self.refused.fetch_add(1, Ordering::Relaxed) > MAX_REFUSED {
+            self.abused.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Somebody was answered who may go on.
+    pub(super) fn welcomes(&self) {
+        self.welcome.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn asked(self: &Arc<Self>) -> Asked {
         self.asked.store(true, Ordering::Relaxed);
         self.under_way.fetch_add(1, Ordering::Relaxed);
@@ -85,22 +125,28 @@ impl Life {
         self.ending.load(Ordering::Relaxed)
     }
 
-    /// Whether the client has lost the right to have its requests finished.
-    pub(super) fn is_abused(&self) -> bool {
-        self.abused.load(Ordering::Relaxed)
+    /// Whether a connection that is to end has something to wait for. Whoever has only been turned away, or asks for too
+    /// much, is not waited for.
+    pub(super) fn is_waited_for(&self) -> bool {
+        let welcome = self.welcome.load(Ordering::Relaxed) && !self.abused.load(Ordering::Relaxed);
+        welcome && self.is_busy()
     }
 
-    pub(super) fn is_busy(&self) -> bool {
+    pub(super) fn is_multiplexed(&self) -> bool {
+        self.multiplexed
+    }
+
+    fn is_busy(&self) -> bool {
         self.under_way.load(Ordering::Relaxed) > 0
     }
 
     /// Whether there is an answer of which the client takes nothing.
     pub(super) fn stalled_for(&self, limit: Duration) -> bool {
         let now = self.now();
-        let mut long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
-        long.retain(|offered| offered.strong_count() > 0);
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.retain(|offered| offered.strong_count() > 0);
         let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        long.iter().filter_map(Weak::upgrade).any(|offered| {
+        begun.iter().filter_map(Weak::upgrade).any(|offered| {
             let since = offered.load(Ordering::Relaxed);
             since > 0 && now.saturating_sub(since) >= limit
         })
@@ -131,24 +177,6 @@ impl Life {
     /// In milliseconds since the connection began, and never zero.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).map_or(u64::MAX, |now| now.max(1))
-    }
-}
-
-impl Default for Life {
-    fn default() -> Self {
-        Self {
-            began: Instant::now(),
-            under_way: AtomicUsize::new(0),
-            moved: AtomicU64::new(0),
-            asked: AtomicBool::new(false),
-            answered: AtomicUsize::new(0),
-            abandoned: AtomicUsize::new(0),
-            abused: AtomicBool::new(false),
-            ending: AtomicBool::new(false),
-            hangup: Notify::new(),
-            takeover: Mutex::new(None),
-            long: Mutex::default(),
-        }
     }
 }
 
@@ -200,8 +228,12 @@ impl<B> Answered<B> {
         let life = &self.asked.life;
         let offered = self.offered.get_or_insert_with(|| {
             let offered = Arc::new(Offered::new(0));
-            let mut long = life.long.lock().unwrap_or_else(PoisonError::into_inner);
-            long.push(Arc::downgrade(&offered));
+            let mut begun = life.begun.lock().unwrap_or_else(PoisonError::into_inner);
+            begun.push(Arc::downgrade(&offered));
+            // Those that have ended are forgotten by and by.
+            if begun.len() > MAX_BEGUN {
+                begun.retain(|offered| offered.strong_count() > 0);
+            }
             offered
         });
         offered.store(life.now(), Ordering::Relaxed);
@@ -221,7 +253,7 @@ impl<B: Body + Unpin> Body for Answered<B> {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         match &frame {
-            Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => self.offer(),
+            Poll::Ready(Some(Ok(_))) if self.asked.life.multiplexed => self.offer(),
             _ => self.withdraw(),
         }
         frame
@@ -248,7 +280,7 @@ mod tests {
 
     #[test]
     fn whoever_takes_back_more_than_it_waits_for_is_not_served_any_longer() {
-        let life = Arc::new(Life::default());
+        let life = Arc::new(Life::new(true));
         for _ in 0..500 {
             drop(life.asked().answered(Full::<bytes::Bytes>::default()));
         }
@@ -257,12 +289,39 @@ mod tests {
             assert!(!life.is_ending());
         }
         drop(life.asked());
-        assert!(life.is_ending() && life.is_abused());
+        let _busy = life.asked();
+        life.welcomes();
+        assert!(life.is_ending() && !life.is_waited_for());
+    }
+
+    #[test]
+    fn only_who_is_welcome_is_waited_for() {
+        let life = Arc::new(Life::new(true));
+        let _turned_away = life.asked().answered(Full::<bytes::Bytes>::default());
+        assert!(!life.is_waited_for());
+        life.welcomes();
+        assert!(life.is_waited_for());
+        for _ in 0..=MAX_REFUSED + 1 {
+            life.refuses();
+        }
+        assert!(!life.is_waited_for(), "it does not hear");
+    }
+
+    /// A whole answer in one piece waits in the server until the client takes it.
+    #[tokio::test(start_paused = true)]
+    async fn the_last_piece_has_to_be_taken_too() {
+        let life = Arc::new(Life::new(true));
+        let mut body = life.asked().answered(Full::<bytes::Bytes>::from("whole"));
+        body.frame().await.unwrap().unwrap();
+        tokio::time::advance(LIMIT + Duration::from_millis(1)).await;
+        assert!(life.stalled_for(LIMIT));
+        drop(body);
+        assert!(!life.stalled_for(LIMIT));
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_nobody_takes_is_seen() {
-        let life = Arc::new(Life::default());
+        let life = Arc::new(Life::new(true));
         let mut body = life.asked().answered(pieces());
         body.frame().await.unwrap().unwrap();
         assert!(!life.stalled_for(LIMIT));

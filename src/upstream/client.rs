@@ -106,7 +106,8 @@ impl Client {
                 Err(SendError::Refused(error)) => return Err(ClientError::Unsent(error)),
                 Err(SendError::Sent(error)) => return Err(ClientError::Sent(error)),
                 Err(SendError::Unsent(back, error)) => {
-                    if server.is(false) {
+                    // A connection of one's own is of another kind, and says nothing about the others.
+                    if carrier == Carrier::Shared && server.is(false) {
                         let why = chain(error.as_ref());
                         warn!(server = %server.url(), why, "API server cannot be reached; others, if any, come first");
                     }
