@@ -158,6 +158,39 @@ async fn without_an_agreement_both_sides_end(answer: &'static str, told: &str) {
     assert!(!record.lock().unwrap().contains("/api/v1/secrets"), "smuggled");
 }
 
+/// An answer that is none to the upgrade is still brought to its end, however long it takes.
+#[tokio::test]
+async fn an_answer_without_an_upgrade_is_whole() {
+    scopegate::server::tls::install_crypto();
+    let site = Site::start().await.unwrap();
+    let upstream = Scripted::start(&site, &[b"http/1.1"], |mut stream| async move {
+        while let Some(head) = head(&mut stream).await {
+            let probe = head.starts_with("GET /readyz ");
+            let length = if probe { 0 } else { 4 };
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            if !probe {
+                stream.write_all(b"ab").await.unwrap();
+                tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+                stream.write_all(b"cd").await.unwrap();
+            }
+        }
+    })
+    .await;
+    site.kubeconfig("gate", upstream.address).unwrap();
+    let gate = Gate::start_at(site, FRONT_PROXY, FORWARD).await;
+    let mut stream = gate.connect("node-a", b"http/1.1").await;
+    let request = format!("GET {EXEC} HTTP/1.1\r\nHost: x\r\n{WEBSOCKET}\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut read = Vec::new();
+    let _ = stream.read_to_end(&mut read).await;
+    let read = String::from_utf8_lossy(&read);
+    assert!(
+        read.starts_with("HTTP/1.1 200 ") && read.ends_with("\r\n\r\nabcd"),
+        "{read}"
+    );
+}
+
 /// Where nothing can be upgraded, or not to this, upstream is not even asked, and the connection ends.
 #[test_case("/api/v1/pods?watch=true", WEBSOCKET; "a watch")]
 #[test_case("/version", WEBSOCKET; "no resource")]

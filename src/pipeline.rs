@@ -89,7 +89,7 @@ impl Pipeline {
         response.headers_mut().insert(reply::AUDIT_ID, audit_id);
         if upgrades && response.status() != StatusCode::SWITCHING_PROTOCOLS {
             // What the client sent behind its wish was not meant as HTTP.
-            response.extensions_mut().insert(Hangup);
+            response.extensions_mut().get_or_insert(Hangup::WhenDone);
         }
         response
     }

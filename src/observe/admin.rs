@@ -51,7 +51,7 @@ impl Admin {
             _ if access == Access::Probe => {
                 let message = "this needs a client certificate of admin.clientCAFile, and not a node's\n";
                 let mut response = text(StatusCode::UNAUTHORIZED, message);
-                response.extensions_mut().insert(Hangup);
+                response.extensions_mut().insert(Hangup::TurnedAway);
                 response
             }
             (&Method::GET, "/metrics") => self.metrics(),

@@ -189,7 +189,7 @@ impl Outcome {
         let mut response = reply::rejection(rejection, &self.method, self.wishes());
         if self.caller.is_none() {
             // Whoever is nobody holds no connection, as with kube-apiserver.
-            response.extensions_mut().insert(Hangup);
+            response.extensions_mut().insert(Hangup::TurnedAway);
         }
         response.map(|body| RecordedBody::new(Body::from(body), self))
     }

@@ -44,9 +44,14 @@ pub enum Transport {
     Tls(Arc<ArcSwap<ServerConfig>>),
 }
 
-/// An extension of a response: the connection ends with it, as soon as what else runs on it has finished.
-#[derive(Clone, Copy, Debug)]
-pub struct Hangup;
+/// An extension of a response: the connection ends with it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Hangup {
+    /// Its client was turned away: nothing of this answer is waited for.
+    TurnedAway,
+    /// When it, and what else runs on the connection, has finished.
+    WhenDone,
+}
 
 /// How long a connection that is to end may take over it once nothing is under way: the client has to agree.
 const HANGUP: Duration = Duration::from_secs(2);
@@ -154,15 +159,17 @@ async fn http<T, S, B>(
             if let Some(takeover) = response.extensions_mut().remove::<Takeover>() {
                 asked.life().take_over(takeover);
             }
-            if response.extensions().get::<Hangup>().is_some() {
+            let hangup = response.extensions().get::<Hangup>().copied();
+            if hangup != Some(Hangup::TurnedAway) {
+                asked.life().welcomes();
+            }
+            if hangup.is_some() {
                 asked.life().hang_up();
                 // HTTP/1.1 says it in the answer, so that nothing behind this request is read; HTTP/2 has frames for it.
                 if protocol == Protocol::Http1 {
                     let close = HeaderValue::from_static("close");
                     response.headers_mut().insert(CONNECTION, close);
                 }
-            } else {
-                asked.life().welcomes();
             }
             Ok(response.map(|body| asked.answered(body)))
         }

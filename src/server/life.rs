@@ -26,6 +26,8 @@ pub(super) struct Life {
     began: Instant,
     /// Requests whose answers have not ended.
     under_way: AtomicUsize,
+    /// Those of them that have no answer yet.
+    unanswered: AtomicUsize,
     /// When a request last began or ended, in milliseconds since the connection began.
     moved: AtomicU64,
     asked: AtomicBool,
@@ -77,6 +79,7 @@ impl Life {
         Self {
             began: Instant::now(),
             under_way: AtomicUsize::new(0),
+            unanswered: AtomicUsize::new(0),
             moved: AtomicU64::new(0),
             asked: AtomicBool::new(false),
             answered: AtomicUsize::new(0),
@@ -107,6 +110,7 @@ impl Life {
     pub(super) fn asked(self: &Arc<Self>) -> Asked {
         self.asked.store(true, Ordering::Relaxed);
         self.under_way.fetch_add(1, Ordering::Relaxed);
+        self.unanswered.fetch_add(1, Ordering::Relaxed);
         self.moves();
         Asked {
             life: Arc::clone(self),
@@ -125,11 +129,12 @@ impl Life {
         self.ending.load(Ordering::Relaxed)
     }
 
-    /// Whether a connection that is to end has something to wait for. Whoever has only been turned away, or asks for too
-    /// much, is not waited for.
+    /// Whether a connection that is to end has something to wait for: requests that are being handled, which takes no time
+    /// for who is turned away, and answers to who was not. Whoever asks for too much is not waited for.
     pub(super) fn is_waited_for(&self) -> bool {
-        let welcome = self.welcome.load(Ordering::Relaxed) && !self.abused.load(Ordering::Relaxed);
-        welcome && self.is_busy()
+        let handled = self.unanswered.load(Ordering::Relaxed) > 0;
+        let answered = self.welcome.load(Ordering::Relaxed) && self.is_busy();
+        !self.abused.load(Ordering::Relaxed) && (handled || answered)
     }
 
     pub(super) fn is_multiplexed(&self) -> bool {
@@ -199,6 +204,7 @@ impl Asked {
 
     pub(super) fn answered<B>(mut self, body: B) -> Answered<B> {
         self.answered = true;
+        self.life.unanswered.fetch_sub(1, Ordering::Relaxed);
         self.life.answered.fetch_add(1, Ordering::Relaxed);
         Answered {
             body,
@@ -214,6 +220,7 @@ impl Drop for Asked {
         life.under_way.fetch_sub(1, Ordering::Relaxed);
         life.moves();
         if !self.answered {
+            life.unanswered.fetch_sub(1, Ordering::Relaxed);
             let abandoned = life.abandoned.fetch_add(1, Ordering::Relaxed);
             if abandoned > MAX_ABANDONED.max(life.answered.load(Ordering::Relaxed)) {
                 life.abused.store(true, Ordering::Relaxed);
@@ -297,7 +304,9 @@ mod tests {
     #[test]
     fn only_who_is_welcome_is_waited_for() {
         let life = Arc::new(Life::new(true));
-        let _turned_away = life.asked().answered(Full::<bytes::Bytes>::default());
+        let handled = life.asked();
+        assert!(life.is_waited_for(), "not known yet");
+        let _turned_away = handled.answered(Full::<bytes::Bytes>::default());
         assert!(!life.is_waited_for());
         life.welcomes();
         assert!(life.is_waited_for());

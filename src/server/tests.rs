@@ -91,7 +91,7 @@ async fn start(max_connections: usize) -> (Running, oneshot::Sender<()>) {
         service_fn(async |request: Request<Incoming>| {
             let mut response = Response::new(Full::<bytes::Bytes>::from("hello"));
             if request.uri().path() == "/goodbye" {
-                response.extensions_mut().insert(Hangup);
+                response.extensions_mut().insert(Hangup::WhenDone);
             }
             Ok(response)
         })
