@@ -13,6 +13,7 @@ const RANKS: &[(&str, u8)] = &[
     ("rejection", 1),
     ("request", 1),
     ("server", 1),
+    ("graph", 2),
     ("authorizer", 3),
     ("admission", 4),
     ("identity", 5),

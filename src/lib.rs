@@ -18,6 +18,9 @@ pub mod rejection;
 pub mod request;
 pub mod server;
 
+// 2: who refers to whom
+pub mod graph;
+
 // 3: who may do what
 pub mod authorizer;
 

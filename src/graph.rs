@@ -1,0 +1,34 @@
+//! Who refers to whom: what the Node authorizer decides from.
+//!
+//! ```text
+//! node ← pod ← secret, configmap, serviceaccount, resourceclaim
+//!            ← persistentvolumeclaim ← persistentvolume ← secret
+//!      ← volumeattachment, resourceslice, podcertificaterequest
+//! ```
+//!
+//! An object may be read by a node if the arrows lead from it to the node. Each object that is watched says which arrows
+//! there are because of it ([`Asserts`]), and with which of its fields; the [`Store`] keeps them and publishes a
+//! [`Snapshot`], which readers use without locks.
+
+mod edges;
+mod facts;
+mod field;
+mod names;
+mod path;
+mod scope;
+mod snapshot;
+mod store;
+mod vertex;
+
+pub use self::{
+    edges::{
+        Asserts, CsiDriver, Edge, Meta, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest,
+        Relation, ResourceSlice, ServiceAccount, VolumeAttachment, Watched,
+    },
+    facts::Facts,
+    field::{Field, Template},
+    path::{Path, Step},
+    snapshot::{Sizes, Snapshot},
+    store::Store,
+    vertex::{Key, Kind},
+};

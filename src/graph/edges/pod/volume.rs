@@ -1,0 +1,142 @@
+//! A volume of a pod: the secrets, config maps and claims behind it.
+
+use serde::{Deserialize, de::IgnoredAny};
+
+use super::{LocalObjectReference, Needs, each, given};
+use crate::graph::{Kind, Template};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Volume {
+    name: Option<String>,
+    azure_file: Option<SecretNameSource>,
+    cephfs: Option<SecretRefSource>,
+    cinder: Option<SecretRefSource>,
+    config_map: Option<LocalObjectReference>,
+    csi: Option<Csi>,
+    ephemeral: Option<IgnoredAny>,
+    flex_volume: Option<SecretRefSource>,
+    iscsi: Option<SecretRefSource>,
+    persistent_volume_claim: Option<Claim>,
+    projected: Option<Projected>,
+    rbd: Option<SecretRefSource>,
+    #[serde(rename = "scaleIO")]
+    scale_io: Option<SecretRefSource>,
+    secret: Option<SecretNameSource>,
+    storageos: Option<SecretRefSource>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SecretNameSource {
+    secret_name: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SecretRefSource {
+    secret_ref: Option<LocalObjectReference>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Csi {
+    node_publish_secret_ref: Option<LocalObjectReference>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Claim {
+    claim_name: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Projected {
+    sources: Option<Vec<Projection>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Projection {
+    config_map: Option<LocalObjectReference>,
+    secret: Option<LocalObjectReference>,
+}
+
+impl Volume {
+    /// A volume has one source. Of several, which the API server refuses, one counts for secrets, one for config maps and one
+    /// for claims, each the first in an order of its own, as for Kubernetes' own authorizer.
+    pub(super) fn references(&self, i: usize, needs: &mut Needs<'_>) {
+        self.secrets(i, needs);
+        self.config_maps(i, needs);
+        self.claim(i, needs);
+    }
+
+    fn secrets(&self, i: usize, needs: &mut Needs<'_>) {
+        let mut by_ref = |source: &SecretRefSource, template: Template| {
+            needs.reference(Kind::Secret, &source.secret_ref, template.at(i, 0));
+        };
+        if let Some(source) = &self.azure_file {
+            needs.add(
+                Kind::Secret,
+                given(&source.secret_name),
+                Template::AZURE_FILE_VOLUME.at(i, 0),
+            );
+        } else if let Some(source) = &self.cephfs {
+            by_ref(source, Template::CEPHFS_VOLUME);
+        } else if let Some(source) = &self.cinder {
+            by_ref(source, Template::CINDER_VOLUME);
+        } else if let Some(source) = &self.flex_volume {
+            by_ref(source, Template::FLEX_VOLUME);
+        } else if let Some(source) = &self.projected {
+            for (j, part) in each(&source.sources) {
+                needs.reference(Kind::Secret, &part.secret, Template::PROJECTED_SECRET.at(i, j));
+            }
+        } else if let Some(source) = &self.rbd {
+            by_ref(source, Template::RBD_VOLUME);
+        } else if let Some(source) = &self.secret {
+            needs.add(
+                Kind::Secret,
+                given(&source.secret_name),
+                Template::SECRET_VOLUME.at(i, 0),
+            );
+        } else if let Some(source) = &self.scale_io {
+            by_ref(source, Template::SCALE_IO_VOLUME);
+        } else if let Some(source) = &self.iscsi {
+            by_ref(source, Template::ISCSI_VOLUME);
+        } else if let Some(source) = &self.storageos {
+            by_ref(source, Template::STORAGEOS_VOLUME);
+        } else if let Some(source) = &self.csi {
+            let secret = &source.node_publish_secret_ref;
+            needs.reference(Kind::Secret, secret, Template::CSI_VOLUME.at(i, 0));
+        }
+    }
+
+    fn config_maps(&self, i: usize, needs: &mut Needs<'_>) {
+        if let Some(source) = &self.projected {
+            for (j, part) in each(&source.sources) {
+                needs.reference(
+                    Kind::ConfigMap,
+                    &part.config_map,
+                    Template::PROJECTED_CONFIG_MAP.at(i, j),
+                );
+            }
+        } else {
+            needs.reference(Kind::ConfigMap, &self.config_map, Template::CONFIG_MAP_VOLUME.at(i, 0));
+        }
+    }
+
+    fn claim(&self, i: usize, needs: &mut Needs<'_>) {
+        if let Some(claim) = &self.persistent_volume_claim {
+            let name = given(&claim.claim_name);
+            needs.add(Kind::PersistentVolumeClaim, name, Template::CLAIM_VOLUME.at(i, 0));
+        } else if self.ephemeral.is_some() {
+            // Kubernetes makes a claim for such a volume, and names it so.
+            let name = format!("{}-{}", needs.pod.name(), self.name.as_deref().unwrap_or_default());
+            needs.add(
+                Kind::PersistentVolumeClaim,
+                Some(&name),
+                Template::EPHEMERAL_VOLUME.at(i, 0),
+            );
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! A persistent volume: whose it is, and the secrets it takes to mount it.
+
+use serde::Deserialize;
+
+use super::{Asserts, Edge, Meta, Watched, given};
+use crate::graph::{Key, Kind, Template};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct PersistentVolume {
+    #[serde(default)]
+    metadata: Meta,
+    spec: Option<Spec>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    claim_ref: Option<ObjectReference>,
+    azure_file: Option<AzureFile>,
+    cephfs: Option<SecretRefSource>,
+    cinder: Option<SecretRefSource>,
+    csi: Option<Csi>,
+    flex_volume: Option<SecretRefSource>,
+    iscsi: Option<SecretRefSource>,
+    rbd: Option<SecretRefSource>,
+    #[serde(rename = "scaleIO")]
+    scale_io: Option<SecretRefSource>,
+    storageos: Option<SecretRefSource>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct ObjectReference {
+    namespace: Option<String>,
+    name: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AzureFile {
+    secret_name: Option<String>,
+    secret_namespace: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SecretRefSource {
+    secret_ref: Option<ObjectReference>,
+}
+
+/// The secrets of the driver's controller are not for nodes, and not read here.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Csi {
+    node_expand_secret_ref: Option<ObjectReference>,
+    node_publish_secret_ref: Option<ObjectReference>,
+    node_stage_secret_ref: Option<ObjectReference>,
+}
+
+/// The secrets of one volume, as they are told of.
+struct Secrets<'a> {
+    /// Where the claim is, and so are the secrets that do not say where they are.
+    claim_namespace: &'a str,
+    visit: &'a mut dyn FnMut(Edge<'_>),
+}
+
+impl Asserts for PersistentVolume {
+    fn key(&self) -> Key<'_> {
+        self.metadata.key(Self::KIND)
+    }
+
+    /// A volume that nobody claims is nobody's, and so are its secrets.
+    fn edges(&self, visit: &mut dyn FnMut(Edge<'_>)) {
+        let Some(spec) = &self.spec else { return };
+        let Some((namespace, name)) = spec.claim_ref.as_ref().and_then(ObjectReference::whole) else {
+            return;
+        };
+        let claim = Key::new(Kind::PersistentVolumeClaim, namespace, name);
+        visit(Edge::new(claim, Template::CLAIM_REF.field()));
+        spec.secrets(Secrets {
+            claim_namespace: namespace,
+            visit,
+        });
+    }
+}
+
+impl Watched for PersistentVolume {
+    const KIND: Kind = Kind::PersistentVolume;
+
+    fn meta(&self) -> &Meta {
+        &self.metadata
+    }
+}
+
+impl Spec {
+    /// A volume has one source. Of several, which the API server refuses, the first in this order counts, as for Kubernetes'
+    /// own authorizer; some kinds have always named the namespace of their secret, others have not.
+    fn secrets(&self, mut secrets: Secrets<'_>) {
+        if let Some(source) = &self.azure_file {
+            let namespace = given(&source.secret_namespace).unwrap_or(secrets.claim_namespace);
+            secrets.add(Some(namespace), given(&source.secret_name), Template::AZURE_FILE_SECRET);
+        } else if let Some(source) = &self.cephfs {
+            secrets.near(&source.secret_ref, Template::CEPHFS_SECRET);
+        } else if let Some(source) = &self.cinder {
+            secrets.exact(&source.secret_ref, Template::CINDER_SECRET);
+        } else if let Some(source) = &self.flex_volume {
+            secrets.near(&source.secret_ref, Template::FLEX_SECRET);
+        } else if let Some(source) = &self.rbd {
+            secrets.near(&source.secret_ref, Template::RBD_SECRET);
+        } else if let Some(source) = &self.scale_io {
+            secrets.near(&source.secret_ref, Template::SCALE_IO_SECRET);
+        } else if let Some(source) = &self.iscsi {
+            secrets.near(&source.secret_ref, Template::ISCSI_SECRET);
+        } else if let Some(source) = &self.storageos {
+            secrets.exact(&source.secret_ref, Template::STORAGEOS_SECRET);
+        } else if let Some(source) = &self.csi {
+            secrets.exact(&source.node_publish_secret_ref, Template::CSI_NODE_PUBLISH_SECRET);
+            secrets.exact(&source.node_stage_secret_ref, Template::CSI_NODE_STAGE_SECRET);
+            secrets.exact(&source.node_expand_secret_ref, Template::CSI_NODE_EXPAND_SECRET);
+        }
+    }
+}
+
+impl ObjectReference {
+    /// Namespace and name, if there are both.
+    fn whole(&self) -> Option<(&str, &str)> {
+        given(&self.namespace).zip(given(&self.name))
+    }
+}
+
+impl Secrets<'_> {
+    /// In the namespace it names, else in that of the claim.
+    fn near(&mut self, secret: &Option<ObjectReference>, template: Template) {
+        if let Some(secret) = secret {
+            let namespace = given(&secret.namespace).unwrap_or(self.claim_namespace);
+            self.add(Some(namespace), given(&secret.name), template);
+        }
+    }
+
+    /// In the namespace it names; there is no such secret without one.
+    fn exact(&mut self, secret: &Option<ObjectReference>, template: Template) {
+        if let Some(secret) = secret {
+            self.add(given(&secret.namespace), given(&secret.name), template);
+        }
+    }
+
+    fn add(&mut self, namespace: Option<&str>, name: Option<&str>, template: Template) {
+        if let Some((namespace, name)) = namespace.zip(name) {
+            let secret = Key::new(Kind::Secret, namespace, name);
+            (self.visit)(Edge::new(secret, template.field()));
+        }
+    }
+}

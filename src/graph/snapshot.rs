@@ -1,0 +1,126 @@
+//! One state of the graph, which never changes.
+
+use std::sync::Arc;
+
+use foldhash::quality::RandomState;
+use rpds::HashTrieMapSync;
+
+use super::{
+    Facts, Key, Kind,
+    names::Names,
+    path::{Path, Step},
+    scope::{Arrow, Scope},
+};
+
+/// What readers see, without locks: states share what has not changed between them.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub(super) generation: u64,
+    pub(super) names: Names,
+    /// By the name of the node.
+    pub(super) scopes: HashTrieMapSync<Box<str>, Arc<Scope>, RandomState>,
+    /// By the object, as it is written.
+    facts: HashTrieMapSync<Box<str>, Facts, RandomState>,
+    pub(super) sizes: Sizes,
+}
+
+/// How much there is.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Sizes {
+    pub vertices: usize,
+    pub edges: usize,
+    pub nodes: usize,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        let names = Names::default();
+        Self {
+            generation: 0,
+            scopes: HashTrieMapSync::new_with_hasher_and_ptr_kind(names.hasher().clone()),
+            facts: HashTrieMapSync::new_with_hasher_and_ptr_kind(names.hasher().clone()),
+            names,
+            sizes: Sizes::default(),
+        }
+    }
+}
+
+impl Snapshot {
+    /// Rises with every state that is published.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    pub fn sizes(&self) -> Sizes {
+        Sizes {
+            nodes: self.scopes.size(),
+            ..self.sizes
+        }
+    }
+
+    /// Whether the arrows lead from the object to the node.
+    pub fn reaches(&self, node: &str, key: Key<'_>) -> bool {
+        self.scopes
+            .get(node)
+            .is_some_and(|scope| self.arrow(scope, key).is_some())
+    }
+
+    /// The way from the node to the object, if there is one.
+    pub fn path(&self, node: &str, key: Key<'_>) -> Option<Path> {
+        let scope = self.scopes.get(node)?;
+        let mut steps = Vec::new();
+        let mut at = key;
+        // Every step leads to a kind that stands before the last one's, so this ends.
+        while let Some(arrow) = self.arrow(scope, at) {
+            steps.push(Step::new(at, arrow.field));
+            at = self.names.get(arrow.to)?;
+        }
+        steps.reverse();
+        (!steps.is_empty()).then(|| Path::new(node, steps))
+    }
+
+    /// The nodes that may read the object, sorted.
+    pub fn readers(&self, key: Key<'_>) -> Vec<&str> {
+        let readers = self.scopes.iter().filter(|(_, scope)| self.arrow(scope, key).is_some());
+        let mut names: Vec<&str> = readers.map(|(node, _)| node.as_ref()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// What else is known of the object, if it is there.
+    pub fn facts(&self, key: Key<'_>) -> Option<&Facts> {
+        self.facts.get(key.to_string().as_str())
+    }
+
+    /// Says whether that is news.
+    pub(super) fn learn(&mut self, key: Key<'_>, facts: Facts) -> bool {
+        let key = key.to_string();
+        let news = self.facts.get(key.as_str()) != Some(&facts);
+        if news {
+            self.facts.insert_mut(key.into(), facts);
+        }
+        news
+    }
+
+    pub(super) fn forget(&mut self, key: Key<'_>) -> bool {
+        self.facts.remove_mut(key.to_string().as_str())
+    }
+
+    /// Whether anything is known of the node: it is there, or something belongs to it.
+    pub fn knows(&self, node: &str) -> bool {
+        self.scopes.contains_key(node) || self.facts(Key::cluster(Kind::Node, node)).is_some()
+    }
+
+    /// Any edge from the object that leads to the node whose scope it is.
+    fn arrow(&self, scope: &Scope, key: Key<'_>) -> Option<Arrow> {
+        let hash = self.names.hash(key);
+        let mut last = None;
+        let same = scope.find(hash).iter().take_while(|arrow| arrow.hash == hash);
+        let mut found = same.filter(|arrow| {
+            // Many edges of one object stand together; its name need not be compared for each.
+            let seen = last.replace(arrow.from) == Some(arrow.from);
+            !seen && self.names.is(arrow.from, key)
+        });
+        found.next().copied()
+    }
+}
