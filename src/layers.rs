@@ -20,6 +20,7 @@ const RANKS: &[(&str, u8)] = &[
     ("observe", 5),
     ("reply", 5),
     ("upstream", 5),
+    ("watch", 5),
     ("pipeline", 6),
     ("config", 7),
     ("app", 8),

@@ -32,6 +32,7 @@ pub mod identity;
 pub mod observe;
 pub mod reply;
 pub mod upstream;
+pub mod watch;
 
 // 6: the request path
 pub mod pipeline;

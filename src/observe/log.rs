@@ -75,10 +75,12 @@ pub fn parse(level: &str) -> Result<EnvFilter, Error> {
     // A lone word that is no level would be taken for a module name, and silence everything else.
     let level: LevelFilter = level.parse().map_err(|_| unknown())?;
     // Libraries say a lot about every connection, and it is seldom about the gate; h2 warns of what any client can do as
-    // often as it likes.
+    // often as it likes. kube_client warns of an answer that it cannot read by writing out all of it, which may be every
+    // pod there is.
     let filter = match level {
-        LevelFilter::DEBUG => "info,scopegate=debug,h2=error".to_owned(),
-        LevelFilter::INFO | LevelFilter::WARN => format!("{level},h2=error"),
+        LevelFilter::TRACE => "trace,kube_client=error".to_owned(),
+        LevelFilter::DEBUG => "info,scopegate=debug,h2=error,kube_client=error".to_owned(),
+        LevelFilter::INFO | LevelFilter::WARN => format!("{level},h2=error,kube_client=error"),
         other => other.to_string(),
     };
     EnvFilter::try_new(filter).map_err(|_| unknown())

@@ -215,6 +215,21 @@ async fn status_and_the_rest_are_written_apart() {
     assert_eq!((code, &ns["kind"]), (200, &json!("Namespace")));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_watch_has_bookmarks_if_it_wants_them() {
+    let standin = standin();
+    let path = "/api/v1/pods?watch=true&timeoutSeconds=150";
+    for (wanted, count) in [("&allowWatchBookmarks=true", 2), ("", 0)] {
+        let path = format!("{path}{wanted}");
+        let mut body = send(&standin, "GET", &path, JSON, &Value::Null).await.into_body();
+        let mut bookmarks = 0;
+        while let Some(event) = next_event(&mut body).await {
+            bookmarks += usize::from(brief(&event) == "BOOKMARK null");
+        }
+        assert_eq!(bookmarks, count);
+    }
+}
+
 #[tokio::test]
 async fn a_watch_tells_what_its_selector_sees() {
     let standin = standin();

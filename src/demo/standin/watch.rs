@@ -14,7 +14,10 @@ use http::{Response, StatusCode};
 use http_body::Frame;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, interval_at},
+};
 
 use super::{
     Body,
@@ -27,6 +30,8 @@ use super::{
 
 /// Lines that may wait for the client to read them.
 const AHEAD: usize = 16;
+/// How often a client that wants them gets bookmarks, from which it knows that the server lives.
+const BOOKMARKS: Duration = Duration::from_secs(60);
 
 /// The body of a watch; the sender going away ends it.
 struct Lines(mpsc::Receiver<Bytes>);
@@ -49,7 +54,8 @@ pub(super) fn open(store: &Arc<Store>, cover: Cover, query: &Query) -> Result<Re
     let (lines, revision) = start(store, &cover, query)?;
     let limit = query.number("timeoutSeconds")?.filter(|limit| *limit > 0);
     let (sender, receiver) = mpsc::channel(AHEAD);
-    let feed = feed(Arc::clone(store), cover, lines, revision, sender);
+    let bookmarks = query.flag("allowWatchBookmarks") == Some(true);
+    let feed = feed(Arc::clone(store), cover, lines, revision, bookmarks, sender);
     tokio::spawn(async move {
         match limit {
             // Running out of time is the ordinary end of a watch: the client opens the next one.
@@ -73,21 +79,21 @@ fn start(store: &Store, cover: &Cover, query: &Query) -> Result<(Vec<Bytes>, u64
     }
     let mut lines: Vec<Bytes> = held.iter().map(|object| line("ADDED", object)).collect();
     if initial == Some(true) {
-        let bookmark = json!({
-            "kind": cover.kind.kind,
-            "apiVersion": cover.kind.api_version(),
-            "metadata": {
-                "resourceVersion": now.to_string(),
-                "annotations": { "k8s.io/initial-events-end": "true" },
-            },
-        });
-        lines.push(line("BOOKMARK", &bookmark));
+        lines.push(bookmark(cover, now, &json!({ "k8s.io/initial-events-end": "true" })));
     }
     Ok((lines, now))
 }
 
 /// Feeds a watch until the client leaves or cannot be served any further.
-async fn feed(store: Arc<Store>, cover: Cover, mut lines: Vec<Bytes>, mut revision: u64, sender: mpsc::Sender<Bytes>) {
+async fn feed(
+    store: Arc<Store>,
+    cover: Cover,
+    mut lines: Vec<Bytes>,
+    mut revision: u64,
+    bookmarks: bool,
+    sender: mpsc::Sender<Bytes>,
+) {
+    let mut due = interval_at(Instant::now() + BOOKMARKS, BOOKMARKS);
     // Subscribed before the log is read: a change in between is then read or wakes, never lost.
     let mut changes = store.changes();
     loop {
@@ -108,6 +114,10 @@ async fn feed(store: Arc<Store>, cover: Cover, mut lines: Vec<Bytes>, mut revisi
         }
         let go_on = tokio::select! {
             changed = changes.changed() => changed.is_ok(),
+            _ = due.tick(), if bookmarks => {
+                lines.push(bookmark(&cover, revision, &json!({})));
+                true
+            }
             () = sender.closed() => false,
         };
         if !go_on {
@@ -132,6 +142,16 @@ fn event(cover: &Cover, change: &Change) -> Option<Bytes> {
         }
         (None, None) => None,
     }
+}
+
+/// That the client has seen everything up to this revision.
+fn bookmark(cover: &Cover, revision: u64, annotations: &Value) -> Bytes {
+    let bookmark = json!({
+        "kind": cover.kind.kind,
+        "apiVersion": cover.kind.api_version(),
+        "metadata": { "resourceVersion": revision.to_string(), "annotations": annotations },
+    });
+    line("BOOKMARK", &bookmark)
 }
 
 fn line(kind: &str, object: &Value) -> Bytes {

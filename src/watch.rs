@@ -1,0 +1,192 @@
+//! Keeps the graph as upstream is: one informer for each kind, one writer for all, and who knows whether it is still true.
+//!
+//! ```text
+//! upstream → line → informer ┐
+//! upstream → line → informer ┼→ writer → snapshot → readers
+//! upstream → line → informer ┘
+//!              └────────┴─────────┴────→ state → readiness, freshness
+//! ```
+
+mod backoff;
+mod informer;
+mod kinds;
+mod line;
+mod metrics;
+mod object;
+mod state;
+mod writer;
+
+use std::{fmt, pin::Pin, sync::Arc, time::Duration};
+
+use arc_swap::{ArcSwap, Guard};
+use tokio::{sync::watch, time::Instant};
+
+use self::{
+    informer::{Informer, Surroundings},
+    kinds::Collection,
+    state::{Own, State},
+    writer::Writer,
+};
+pub use self::{
+    line::{Answer, Upstream},
+    metrics::Metrics,
+    state::Freshness,
+};
+use crate::{
+    graph::{
+        CsiDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest, ResourceSlice,
+        ServiceAccount, Snapshot, VolumeAttachment, Watched,
+    },
+    ready::Ready,
+};
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Config {
+    /// How long upstream may say nothing before the graph counts as stale. It sends a bookmark about every minute, so less
+    /// than that makes a quiet cluster look dead.
+    pub stale_after: Duration,
+    /// Whether the last that was known goes on being used for as long as upstream is silent.
+    pub fail_static: bool,
+    /// Whether podcertificaterequests are watched, where upstream serves them.
+    pub pod_certificate_requests: bool,
+}
+
+/// What is known, for those who read it. Cheap to clone.
+#[derive(Clone)]
+pub struct Graph {
+    snapshot: Arc<ArcSwap<Snapshot>>,
+    generation: watch::Receiver<u64>,
+    state: Arc<State>,
+    metrics: Metrics,
+}
+
+/// Waits for what is published after it was made.
+#[derive(Debug)]
+pub struct Published(watch::Receiver<u64>);
+
+/// Something that has to run for as long as the graph is used, and its name.
+pub type Task = (&'static str, Pin<Box<dyn Future<Output = ()> + Send>>);
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            stale_after: Duration::from_secs(120),
+            fail_static: false,
+            pod_certificate_requests: true,
+        }
+    }
+}
+
+/// What is watched: group and plural.
+pub fn watched(config: &Config) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let collections = kinds(config).into_iter().map(|(collection, _)| collection);
+    collections.map(|collection| (collection.group, collection.resource))
+}
+
+/// The graph, which is empty until the tasks run. Readiness waits for each informer by its name, such as `informer-pods`.
+pub fn start(upstream: Upstream, config: &Config, ready: &Ready) -> (Graph, Vec<Task>) {
+    let kinds = kinds(config);
+    let state = State::new(kinds.iter().map(|(collection, _)| *collection), config);
+    let metrics = Metrics::default();
+    let (writer, changes) = Writer::new(Arc::clone(&state), metrics.clone());
+    let graph = Graph {
+        snapshot: writer.snapshot(),
+        generation: writer.generation(),
+        state: Arc::clone(&state),
+        metrics: metrics.clone(),
+    };
+
+    let around = Surroundings {
+        upstream,
+        changes,
+        metrics: metrics.clone(),
+        stale_after: config.stale_after,
+    };
+    let informers = kinds.iter().zip(state.owns());
+    let mut tasks: Vec<Task> = informers
+        .map(|((collection, run), own)| (collection.task, run(collection, own, around.clone())))
+        .collect();
+    tasks.push(("graph-writer", Box::pin(writer.run())));
+    let pending = kinds.iter().map(|(collection, _)| ready.task(collection.task));
+    let keep_ready = state.keep_ready(ready.clone(), pending.collect(), metrics);
+    tasks.push(("graph-freshness", Box::pin(keep_ready)));
+    (graph, tasks)
+}
+
+fn kinds(config: &Config) -> Vec<(&'static Collection, Run)> {
+    let mut kinds: Vec<(&'static Collection, Run)> = vec![
+        (&kinds::CSI_DRIVERS, run::<CsiDriver>),
+        (&kinds::NODES, run::<Node>),
+        (&kinds::PERSISTENT_VOLUME_CLAIMS, run::<PersistentVolumeClaim>),
+        (&kinds::PERSISTENT_VOLUMES, run::<PersistentVolume>),
+        (&kinds::PODS, run::<Pod>),
+        (&kinds::RESOURCE_SLICES, run::<ResourceSlice>),
+        (&kinds::SERVICE_ACCOUNTS, run::<ServiceAccount>),
+        (&kinds::VOLUME_ATTACHMENTS, run::<VolumeAttachment>),
+    ];
+    if config.pod_certificate_requests {
+        kinds.push((&kinds::POD_CERTIFICATE_REQUESTS, run::<PodCertificateRequest>));
+    }
+    kinds
+}
+
+type Run = fn(&'static Collection, Own, Surroundings) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
+fn run<T: Watched>(
+    collection: &'static Collection,
+    own: Own,
+    around: Surroundings,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(Informer::<T>::new(collection, own, around).run())
+}
+
+impl Graph {
+    /// The graph as it is known now; one request uses one.
+    pub fn load(&self) -> Guard<Arc<Snapshot>> {
+        self.snapshot.load()
+    }
+
+    /// The same, to be kept for longer than a decision takes.
+    pub fn load_full(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// Whether what is loaded may be decided from.
+    pub fn freshness(&self) -> Freshness {
+        self.state.freshness(Instant::now())
+    }
+
+    /// How long ago upstream was last heard to agree with what is loaded; nothing before the first lists.
+    pub fn age(&self) -> Option<Duration> {
+        self.state.age(Instant::now())
+    }
+
+    /// To wait for the next publish. It has to be made before the graph is loaded, so that nothing slips in between.
+    pub fn published(&self) -> Published {
+        let mut generation = self.generation.clone();
+        generation.mark_unchanged();
+        Published(generation)
+    }
+
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+}
+
+impl Published {
+    /// Returns when something was published; never, if nothing will be any more.
+    pub async fn next(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Graph").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,378 @@
+mod server;
+
+use serde_json::{Value, json};
+use test_case::test_case;
+use tokio::{task::JoinSet, time::sleep};
+
+use self::server::{PODS, RESOURCE_SLICES, Server, Streaming};
+use super::*;
+use crate::graph::{Key, Kind};
+
+struct Gate {
+    server: Server,
+    graph: Graph,
+    ready: Ready,
+    _tasks: JoinSet<()>,
+}
+
+/// Before a server, which sends a bookmark twice a minute.
+fn gate(server: &Server, config: &Config) -> Gate {
+    let ready = Ready::default();
+    let (graph, tasks) = start(server.upstream(), config, &ready);
+    let mut running: JoinSet<()> = tasks.into_iter().map(|(_, task)| task).collect();
+    let beating = server.clone();
+    running.spawn(async move {
+        loop {
+            sleep(Duration::from_secs(30)).await;
+            beating.lock().beat();
+        }
+    });
+    Gate {
+        server: server.clone(),
+        graph,
+        ready,
+        _tasks: running,
+    }
+}
+
+impl Gate {
+    /// Whether node-a reaches the secret of a pod.
+    fn reaches(&self, secret: &str) -> bool {
+        let secret = Key::new(Kind::Secret, "default", secret);
+        self.graph.load().reaches("node-a", secret)
+    }
+
+    fn not_ready(&self) -> Vec<&'static str> {
+        let conditions = self.ready.conditions().into_iter();
+        conditions.filter(|(_, met)| !met).map(|(name, _)| name).collect()
+    }
+
+    /// Time for everything that is not waited for on purpose.
+    async fn settle(&self) {
+        seconds(5).await;
+    }
+}
+
+async fn seconds(seconds: u64) {
+    sleep(Duration::from_secs(seconds)).await;
+}
+
+/// On node-a, with a secret of the same name.
+fn pod(name: &str) -> Value {
+    json!({
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"nodeName": "node-a", "volumes": [{"name": "v", "secret": {"secretName": name}}]},
+    })
+}
+
+#[test_case(Streaming::Known; "streaming")]
+#[test_case(Streaming::Refused; "in pages, since streaming is refused")]
+#[test_case(Streaming::Ignored; "in pages, since streaming is not known")]
+#[tokio::test(start_paused = true)]
+async fn lists_and_then_watches(streaming: Streaming) {
+    let server = Server::new(streaming);
+    server.lock().put(PODS, pod("one"));
+    let gate = gate(&server, &Config::default());
+    assert!(matches!(gate.graph.freshness(), Freshness::Unsynced(_)));
+    assert_eq!(gate.graph.age(), None);
+    assert_eq!(gate.not_ready().len(), 9);
+    seconds(20).await;
+    assert_eq!(gate.graph.freshness(), Freshness::Fresh);
+    assert!(gate.graph.age().is_some_and(|age| age <= Duration::from_secs(20)));
+    assert_eq!(gate.not_ready(), [""; 0]);
+    assert!(gate.reaches("one"));
+
+    server.lock().put(PODS, pod("two"));
+    let mut published = gate.graph.published();
+    tokio::time::timeout(Duration::from_millis(1), published.next())
+        .await
+        .unwrap();
+    assert!(gate.reaches("two"));
+    server.lock().delete(PODS, "one");
+    published.next().await;
+    assert!(!gate.reaches("one"));
+
+    let pages = server.lock().asked(PODS, "limit=500");
+    assert_eq!(pages, usize::from(streaming != Streaming::Known));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_in_a_streaming_list_is_not_passed_over() {
+    let server = Server::new(Streaming::Ignored);
+    server.lock().put(PODS, pod("gone"));
+    let gate = gate(&server, &Config::default());
+    seconds(1).await;
+    server.lock().delete(PODS, "gone");
+    gate.settle().await;
+    assert_eq!(server.lock().asked(PODS, "limit=500"), 1, "pages have no such thing");
+    assert!(!gate.reaches("gone"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_cut_goes_on_where_it_was() {
+    let gate = gate(&Server::new(Streaming::Known), &Config::default());
+    gate.settle().await;
+    gate.server.lock().put(PODS, pod("one"));
+    gate.settle().await;
+    gate.server.lock().cut(PODS);
+    gate.server.lock().put(PODS, pod("two"));
+    gate.server.lock().delete(PODS, "one");
+    gate.settle().await;
+    assert!(gate.reaches("two"));
+    assert!(!gate.reaches("one"));
+    assert_eq!(gate.server.lock().asked(PODS, "sendInitialEvents"), 1);
+}
+
+#[test_case(false; "after a cut")]
+#[test_case(true; "among the events")]
+#[tokio::test(start_paused = true)]
+async fn a_version_that_is_too_old_is_listed_again(among_events: bool) {
+    let gate = gate(&Server::new(Streaming::Known), &Config::default());
+    gate.settle().await;
+    gate.server.lock().put(PODS, pod("gone"));
+    gate.server.lock().put(PODS, pod("left"));
+    gate.settle().await;
+    assert!(gate.reaches("gone"));
+    {
+        let mut server = gate.server.lock();
+        server.forget(PODS, "gone");
+        server.oldest = server.version;
+        if among_events {
+            let gone = "{\"type\":\"ERROR\",\"object\":{\"code\":410,\"message\":\"\",\"reason\":\"Gone\"}}\n";
+            server.say(PODS, gone);
+        } else {
+            server.cut(PODS);
+        }
+    }
+    gate.settle().await;
+    assert!(!gate.reaches("gone"), "what vanished is dropped");
+    assert!(gate.reaches("left"));
+}
+
+#[test_case(b"garbage\n"; "no JSON")]
+#[test_case(b"{\"type\":\"DELETED\",\"object\":{\"metadata\":{}\n"; "broken off")]
+#[test_case(b"{\"type\":\"DEL\n"; "broken off early")]
+#[test_case(b"{\"type\":\"VANISHED\",\"object\":{}}\n"; "an unknown type")]
+#[test_case(b"{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"resourceVersion\":\"500\"}}}\n"; "no name")]
+#[test_case(b"{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"gone\"}}}\n"; "no version")]
+#[test_case(b"{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":7}}}\n"; "a wrong type")]
+#[test_case(b"{\"type\":\"DELETED\",\"object\":null}\n"; "no object")]
+#[test_case(b"{\"type\":\"ERROR\",\"object\":{\"code\":500,\"message\":\"\",\"reason\":\"\"}}\n"; "an error")]
+#[test_case(b"{\"type\":\"DELETED\",\"object\":\"\xff\"}\n"; "no text")]
+#[test_case(b"[]\n"; "a list")]
+#[tokio::test(start_paused = true)]
+async fn an_event_that_cannot_be_read_hides_nothing(event: &'static [u8]) {
+    let gate = gate(&Server::new(Streaming::Known), &Config::default());
+    gate.settle().await;
+    gate.server.lock().put(PODS, pod("gone"));
+    gate.settle().await;
+    assert!(gate.reaches("gone"));
+    gate.server.lock().forget(PODS, "gone");
+    gate.server.lock().say(PODS, event);
+    gate.settle().await;
+    assert!(!gate.reaches("gone"));
+    gate.server.lock().put(PODS, pod("next"));
+    gate.settle().await;
+    assert!(gate.reaches("next"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_can_never_be_read_is_silence() {
+    let gate = gate(&Server::new(Streaming::Known), &Config::default());
+    gate.settle().await;
+    gate.server
+        .lock()
+        .put(PODS, json!({"metadata": {"name": "bad"}, "spec": 7}));
+    seconds(119).await;
+    assert_eq!(gate.graph.freshness(), Freshness::Fresh);
+    seconds(60).await;
+    assert!(matches!(gate.graph.freshness(), Freshness::Silent("pods", _)));
+    assert!(gate.graph.age().is_some_and(|age| age > Duration::from_secs(120)));
+    assert_eq!(gate.not_ready(), ["informer-pods"]);
+    gate.server.lock().delete(PODS, "bad");
+    seconds(20).await;
+    assert_eq!(gate.graph.freshness(), Freshness::Fresh);
+    assert_eq!(gate.not_ready(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_api_that_is_not_served_is_looked_for_again() {
+    let gate = gate(&Server::new(Streaming::Known), &Config::default());
+    gate.settle().await;
+    assert_eq!(gate.graph.freshness(), Freshness::Fresh, "counts as empty");
+
+    let slice = Key::cluster(Kind::ResourceSlice, "slice");
+    let object = json!({"metadata": {"name": "slice"}, "spec": {"nodeName": "node-a"}});
+    gate.server.lock().put(RESOURCE_SLICES, object);
+    gate.server
+        .lock()
+        .served
+        .insert("resource.k8s.io/v1beta1", "resourceslices");
+    seconds(65).await;
+    assert!(gate.graph.load().reaches("node-a", slice));
+
+    gate.server.lock().served.clear();
+    gate.server.lock().refused.insert(RESOURCE_SLICES, 404);
+    gate.server.lock().cut(RESOURCE_SLICES);
+    seconds(300).await;
+    assert!(!gate.graph.load().reaches("node-a", slice));
+    assert_eq!(gate.graph.freshness(), Freshness::Fresh);
+}
+
+#[test_case(404; "not served")]
+#[test_case(403; "forbidden")]
+#[tokio::test(start_paused = true)]
+async fn pods_are_not_done_without(code: u16) {
+    let server = Server::new(Streaming::Known);
+    server.lock().refused.insert(PODS, code);
+    let gate = gate(&server, &Config::default());
+    seconds(60).await;
+    assert_eq!(gate.graph.freshness(), Freshness::Unsynced("pods"));
+    assert_eq!(gate.not_ready(), ["informer-pods"]);
+    assert!(
+        server.lock().asked(PODS, "watch=true") < 15,
+        "tries less and less often"
+    );
+    server.lock().refused.clear();
+    seconds(20).await;
+    assert_eq!(gate.graph.freshness(), Freshness::Fresh);
+    assert_eq!(gate.not_ready(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn upstream_that_has_gone_back_in_time_is_listed_again() {
+    let gate = gate(&Server::new(Streaming::Known), &Config::default());
+    gate.settle().await;
+    gate.server.lock().put(PODS, pod("gone"));
+    gate.settle().await;
+    {
+        let mut server = gate.server.lock();
+        server.cut(PODS);
+        server.forget(PODS, "gone");
+        server.version = 7;
+        server.put(PODS, pod("restored"));
+    }
+    gate.settle().await;
+    assert!(!gate.reaches("gone"));
+    assert!(gate.reaches("restored"));
+    gate.server.lock().put(PODS, pod("later"));
+    gate.settle().await;
+    assert!(gate.reaches("later"));
+}
+
+#[test_case(false; "stale")]
+#[test_case(true; "fail static")]
+#[tokio::test(start_paused = true)]
+async fn silence_makes_stale(fail_static: bool) {
+    let config = Config {
+        fail_static,
+        ..Config::default()
+    };
+    let gate = gate(&Server::new(Streaming::Known), &config);
+    seconds(600).await;
+    assert_eq!(gate.graph.freshness(), Freshness::Fresh, "quiet is not silent");
+    gate.server.lock().dead = true;
+    seconds(50).await;
+    assert_eq!(gate.graph.freshness(), Freshness::Fresh);
+    seconds(75).await;
+    if fail_static {
+        assert_eq!(gate.graph.freshness(), Freshness::Fresh);
+        assert_eq!(gate.not_ready(), [""; 0]);
+    } else {
+        assert!(matches!(gate.graph.freshness(), Freshness::Silent(..)));
+        assert_eq!(gate.not_ready().len(), 9);
+    }
+    gate.server.lock().dead = false;
+    gate.server.lock().put(PODS, pod("one"));
+    // What was asked while it was dead gets no answer, and is given up.
+    seconds(150).await;
+    assert_eq!(gate.graph.freshness(), Freshness::Fresh);
+    assert_eq!(gate.not_ready(), [""; 0]);
+    assert!(gate.reaches("one"));
+    let lists = gate.server.lock().asked(PODS, "sendInitialEvents");
+    assert_eq!(lists, 2, "nobody waits for something to happen");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unsynced_start_is_not_static() {
+    let server = Server::new(Streaming::Known);
+    server.lock().dead = true;
+    let config = Config {
+        fail_static: true,
+        ..Config::default()
+    };
+    let gate = gate(&server, &config);
+    seconds(500).await;
+    assert!(matches!(gate.graph.freshness(), Freshness::Unsynced(_)));
+    assert_eq!(gate.not_ready().len(), 9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_is_published_in_few_batches() {
+    let gate = gate(&Server::new(Streaming::Known), &Config::default());
+    gate.settle().await;
+    let before = *gate.graph.generation.borrow();
+    (0..1000).for_each(|at| gate.server.lock().put(PODS, pod(&format!("pod-{at}"))));
+    gate.settle().await;
+    assert!(gate.reaches("pod-999"));
+    let batches = *gate.graph.generation.borrow() - before;
+    assert!((1..=20).contains(&batches), "{batches}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_that_end_at_once_are_not_a_flood() {
+    let gate = gate(&Server::new(Streaming::Known), &Config::default());
+    gate.settle().await;
+    for _ in 0..100 {
+        sleep(Duration::from_millis(100)).await;
+        gate.server.lock().cut(PODS);
+    }
+    assert!(gate.server.lock().asked(PODS, "watch=true") < 15);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_manifest_grants_what_is_watched() {
+    let manifest = include_str!("../../config/kubernetes/informers.yaml");
+    let (_, tasks) = start(
+        Server::new(Streaming::Known).upstream(),
+        &Config::default(),
+        &Ready::default(),
+    );
+    let informers = tasks.iter().filter_map(|(name, _)| name.strip_prefix("informer-"));
+    let mut count = 0;
+    for resource in informers {
+        let granted = |line: &str| line.trim_start().starts_with("resources:") && line.contains(resource);
+        assert!(manifest.lines().any(granted), "{resource}");
+        count += 1;
+    }
+    assert_eq!(count, 9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn metrics_tell_how_it_goes() {
+    let gate = gate(&Server::new(Streaming::Known), &Config::default());
+    gate.settle().await;
+    gate.server.lock().put(PODS, pod("one"));
+    gate.server.lock().put(PODS, pod("two"));
+    gate.server.lock().delete(PODS, "one");
+    gate.settle().await;
+    let mut registry = prometheus_client::registry::Registry::default();
+    gate.graph.metrics().register(&mut registry);
+    gate.graph.metrics().register_upstream(&mut registry);
+    let mut text = String::new();
+    prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+    for wanted in [
+        "informer_synced{informer=\"pods\"} 1",
+        "informer_silence_seconds{informer=\"pods\"} ",
+        "informer_events_total{informer=\"pods\",type=\"applied\"} 2",
+        "informer_events_total{informer=\"pods\",type=\"deleted\"} 1",
+        "informer_lists_total{informer=\"pods\"} 1",
+        "graph_objects{kind=\"pod\"} 1",
+        "graph_publish_lag_seconds_count ",
+        "node_authorizer_graph_actions_duration_seconds_bucket{le=\"0.0001\",operation=\"AddPod\"}",
+        "node_authorizer_graph_actions_duration_seconds_bucket{le=\"0.2048\",operation=\"AddPod\"}",
+        "node_authorizer_graph_actions_duration_seconds_count{operation=\"DeletePod\"} 1",
+    ] {
+        assert!(text.contains(wanted), "{wanted} in {text}");
+    }
+}
