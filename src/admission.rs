@@ -42,7 +42,8 @@ pub struct Admitted {
     body: Body,
 }
 
-/// Nothing a node is authorized to write is stored yet (self reviews are answered and forgotten), so there is no rule.
+/// What nodes write is judged by upstream's own NodeRestriction, which knows the caller; where it would not, the authorizer
+/// has refused the write. So there is no rule here yet.
 pub fn admit(authorized: Authorized, intent: Intent) -> Result<Admitted, Rejection> {
     Ok(Admitted {
         authorized,

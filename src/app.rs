@@ -32,10 +32,16 @@ use crate::{
         log::Level,
         metrics,
     },
-    pipeline::{self, Connection, Pipeline, Streams, shares::Shares},
-    ready::Pending,
+    pipeline::{
+        self, Connection, Pipeline, Streams,
+        judge::{self, Judge},
+        live::Live,
+        shares::Shares,
+    },
+    ready::{Pending, Ready},
     server::{self, Limits, Peer, Server, Transport},
     upstream::{self, Upstream},
+    watch,
 };
 
 /// A gate that has everything it needs, and has not begun to serve.
@@ -47,6 +53,7 @@ pub struct Bound {
     admin_authenticator: Option<Authenticator>,
     admin_page: Admin,
     pipeline: Arc<Pipeline>,
+    revoke_within: Duration,
     audit: audit::Writer,
     server_metrics: server::Metrics,
     upstream_reached: Pending,
@@ -109,14 +116,25 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     let (sink, audit) = audit::start(&config.audit, audit_metrics.clone())
         .with_context(|| format!("cannot write audit events to {}", config.audit.target))?;
 
-    let metrics = pipeline::Metrics::default();
-    let mut registry: Registry = metrics::registry();
-    metrics.register(&mut registry);
-    server_metrics.register(&mut registry);
-    upstream_metrics.register(&mut registry);
-    audit_metrics.register(&mut registry);
-
     let ready = files.background.ready.clone();
+    let (graph, informers) = watch::start(upstream.line(), &config.graph.watch, &ready);
+    for (name, informer) in informers {
+        files.background.spawn(name, informer);
+    }
+
+    let (metrics, judge_metrics) = (pipeline::Metrics::default(), judge::Metrics::default());
+    let mut registry = Registry::default();
+    graph.metrics().register_upstream(&mut registry);
+    let own = metrics::own(&mut registry);
+    metrics.register(own);
+    judge_metrics.register(own);
+    let live = Live::new(config.graph.live, upstream.clone());
+    live.register(own);
+    graph.metrics().register(own);
+    server_metrics.register(own);
+    upstream_metrics.register(own);
+    audit_metrics.register(own);
+
     Ok(Bound {
         serving,
         serving_tls,
@@ -131,7 +149,13 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         },
         pipeline: Arc::new(Pipeline {
             authenticator,
-            authorizer: config.authorizer,
+            judge: Judge {
+                authorizer: config.authorizer,
+                graph,
+                lag_wait: config.graph.lag_wait,
+                live,
+                metrics: judge_metrics,
+            },
             body_limits: config.serving.body_limits,
             shares: Shares::new(config.serving.caller_limits),
             upstream,
@@ -139,6 +163,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
             audit: sink,
             metrics,
         }),
+        revoke_within: config.graph.revoke_within,
         audit,
         server_metrics,
         shutdown_delay: config.serving.shutdown_delay,
@@ -156,6 +181,11 @@ impl Bound {
         self.admin.address()
     }
 
+    /// What it still waits for before it is ready.
+    pub fn ready(&self) -> Ready {
+        self.admin_page.ready.clone()
+    }
+
     /// Serves until `shutdown` resolves and what is under way has finished or run out of time. The admin port answers
     /// until the end, so that a balancer can see that the gate is leaving.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
@@ -171,6 +201,14 @@ impl Bound {
         let pipeline = Arc::clone(&self.pipeline);
         self.background.spawn("stream-tokens", async move {
             pipeline.streams.watch_tokens(&pipeline.authenticator).await;
+        });
+
+        let pipeline = Arc::clone(&self.pipeline);
+        self.background.spawn("stream-graph", async move {
+            pipeline
+                .streams
+                .watch_graph(&pipeline.judge.graph, self.revoke_within)
+                .await;
         });
 
         let ready = self.admin_page.ready.clone();

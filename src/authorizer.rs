@@ -4,12 +4,17 @@
 //! very head that was judged, and admission takes nothing else.
 
 mod everyone;
+mod explain;
 mod forbidden;
+mod node;
 
+use self::node::Opinion;
+pub use self::{explain::explain, forbidden::rejection, node::NodeRules};
 use crate::{
     api::names,
     caller::{Caller, Kind},
-    decision::{Decision, Evidence, Verdict},
+    decision::{Decision, Evidence, Reason, Verdict},
+    graph::{Key, Snapshot},
     rejection::Rejection,
     request::{Head, RequestInfo},
 };
@@ -21,6 +26,8 @@ pub struct Attributes<'a> {
     pub info: &'a RequestInfo,
     /// Whether the caller asks to be taken for somebody else.
     pub impersonates: bool,
+    /// Who refers to whom, as far as the gate knows.
+    pub graph: &'a Snapshot,
 }
 
 /// What it means that no rule has an opinion.
@@ -35,15 +42,18 @@ pub enum Fallback {
 #[derive(Clone, Debug)]
 pub struct Authorizer {
     pub nodes: Fallback,
+    pub node_rules: NodeRules,
     /// Holders of a bootstrap token, which is what they are forwarded with.
     pub bootstrap: Fallback,
     pub others: Fallback,
     /// Users in `system:masters` that may pass all the same.
     pub masters: Vec<String>,
     /// Whether upstream will know who the caller is. If it sees the gate instead, it cannot answer "what may I
-    /// do?" truthfully.
+    /// do?" truthfully, nor restrict a node to its own.
     pub caller_known_upstream: bool,
 }
+
+const NODES_FALLBACK: &str = "callers.nodes.fallback";
 
 /// A request that was allowed.
 ///
@@ -72,33 +82,79 @@ pub struct Denied {
 
 impl Authorizer {
     /// Judges a request and keeps the judged head with the verdict.
-    pub fn authorize(&self, caller: Caller, head: Head) -> Result<Authorized, Box<Denied>> {
+    pub fn authorize(&self, caller: Caller, head: Head, graph: &Snapshot) -> Result<Authorized, Box<Denied>> {
         let decision = self.decide(Attributes {
             caller: &caller,
             info: head.info(),
             impersonates: head.impersonates(),
+            graph,
         });
         match decision.verdict {
-            Verdict::Allow => Ok(Authorized { caller, head, decision }),
+            Verdict::Allow => {
+                let decision = self.traced(decision, &caller, head.info(), graph);
+                Ok(Authorized { caller, head, decision })
+            }
             Verdict::Deny => Err(Box::new(Denied { caller, head, decision })),
         }
     }
 
-    /// The decision alone, for whoever wants to know and not to act.
+    /// Judges once more what was refused, with a graph that may know more.
+    pub fn reconsider(&self, denied: Box<Denied>, graph: &Snapshot) -> Result<Authorized, Box<Denied>> {
+        self.authorize(denied.caller, denied.head, graph)
+    }
+
+    /// The decision alone, for whoever wants to know and not to act. It allocates nothing.
     pub fn decide(&self, attributes: Attributes<'_>) -> Decision {
         if let Some(denied) = self.masters(attributes.caller) {
             return denied;
         }
         if attributes.impersonates {
             let reason = "this gate does not let callers impersonate";
-            return Decision::deny(reason, Evidence::Rule("callers/impersonation"));
+            return Decision::deny(Reason::Text(reason), Evidence::Rule("callers/impersonation"));
         }
         match &attributes.caller.kind {
-            Kind::Node(_) => everyone::decide(attributes, self.caller_known_upstream)
-                .unwrap_or_else(|| fallback(self.nodes, "callers.nodes.fallback", "")),
+            Kind::Node(node) => self.node(node, attributes),
             Kind::Bootstrap(_) => fallback(self.bootstrap, "callers.bootstrap", "this gate is not for joining"),
             Kind::Other => fallback(self.others, "callers.others", "this gate serves nodes only"),
         }
+    }
+
+    /// The object in the graph that the decision about a request depends on, if it depends on one.
+    pub fn dependency<'a>(&self, caller: &Caller, info: &'a RequestInfo) -> Option<Key<'a>> {
+        let Kind::Node(node) = &caller.kind else { return None };
+        match self.node_rules.judge(node, info, self.caller_known_upstream) {
+            (_, Opinion::IfRelated(key)) => Some(key),
+            _ => None,
+        }
+    }
+
+    /// The decision with the path that it was made from, for whoever reads about it later.
+    pub fn traced(&self, mut decision: Decision, caller: &Caller, info: &RequestInfo, graph: &Snapshot) -> Decision {
+        if let (Evidence::Related { path, .. }, Kind::Node(node)) = (&mut decision.evidence, &caller.kind) {
+            let key = self.dependency(caller, info);
+            *path = key.and_then(|key| graph.path(node, key)).map(|path| path.to_string());
+        }
+        decision
+    }
+
+    /// First the Node authorizer; what it has no opinion on may be something that everybody may do.
+    fn node(&self, node: &str, attributes: Attributes<'_>) -> Decision {
+        let Attributes { info, graph, .. } = attributes;
+        let (rule, opinion) = self.node_rules.judge(node, info, self.caller_known_upstream);
+        let (reason, evidence) = match opinion {
+            Opinion::Allow => return Decision::allow(Evidence::Rule(rule)),
+            Opinion::Deny(reason) => return Decision::deny(reason, Evidence::Rule(rule)),
+            Opinion::IfRelated(key) if graph.reaches(node, key) => {
+                return Decision::allow(Evidence::Related { rule, path: None });
+            }
+            Opinion::IfRelated(_) => (Reason::NoRelationship, Evidence::Unrelated { rule }),
+            Opinion::None(Reason::None) => (Reason::None, Evidence::Fallback(NODES_FALLBACK)),
+            Opinion::None(reason) => (reason, Evidence::Rule(rule)),
+        };
+        everyone::decide(attributes, self.caller_known_upstream).unwrap_or_else(|| match self.nodes {
+            Fallback::Deny => Decision::deny(reason, evidence),
+            Fallback::Upstream => Decision::allow(Evidence::Fallback(NODES_FALLBACK)),
+        })
     }
 
     /// Upstream asks no authorizer about `system:masters`: whoever passes as one can do anything there.
@@ -107,7 +163,7 @@ impl Authorizer {
         let refused = user.in_group(names::MASTERS_GROUP) && !self.masters.contains(&user.name);
         refused.then(|| {
             Decision::deny(
-                "users in group \"system:masters\" pass only if callers.allowMasters names them",
+                Reason::Text("users in group \"system:masters\" pass only if callers.allowMasters names them"),
                 Evidence::Rule("callers/masters"),
             )
         })
@@ -129,6 +185,14 @@ impl Authorized {
 }
 
 impl Denied {
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
     pub fn decision(&self) -> &Decision {
         &self.decision
     }
@@ -142,7 +206,7 @@ impl From<Box<Denied>> for Rejection {
 
 fn fallback(fallback: Fallback, key: &'static str, reason: &'static str) -> Decision {
     match fallback {
-        Fallback::Deny => Decision::deny(reason, Evidence::Fallback(key)),
+        Fallback::Deny => Decision::deny(Reason::Text(reason), Evidence::Fallback(key)),
         Fallback::Upstream => Decision::allow(Evidence::Fallback(key)),
     }
 }

@@ -21,8 +21,8 @@ use crate::{
     authorizer::Authorizer,
     body,
     observe::{audit, log},
-    pipeline::shares,
-    server, upstream,
+    pipeline::{live, shares},
+    server, upstream, watch,
 };
 
 #[derive(Clone, Debug)]
@@ -32,6 +32,7 @@ pub struct Config {
     pub authentication: Authentication,
     pub upstream: Upstream,
     pub authorizer: Authorizer,
+    pub graph: Graph,
     pub kubernetes_version: KubernetesVersion,
     pub features: Features,
     pub audit: audit::Config,
@@ -61,6 +62,18 @@ pub struct Authentication {
     pub token_review: bool,
     /// How long upstream's answer about a token is remembered.
     pub token_cache_ttl: Duration,
+}
+
+/// What nodes are related to.
+#[derive(Clone, Copy, Debug)]
+pub struct Graph {
+    pub watch: watch::Config,
+    /// How long a refusal waits for the graph to catch up.
+    pub lag_wait: Duration,
+    /// What a node may make the gate ask upstream before it is refused.
+    pub live: live::Limits,
+    /// How long a watch may go on after what had allowed it is gone.
+    pub revoke_within: Duration,
 }
 
 /// The listener that operators use.

@@ -1,12 +1,29 @@
 //! The answer of an authorizer: a value, so that the log, the audit event and the tests all read the same.
 
-use std::borrow::Cow;
-
 /// What an authorizer thinks of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
     Allow,
     Deny,
+}
+
+/// Why a request is refused. It is only made into words when a refusal is written, with the caller and the request at
+/// hand: deciding costs no memory.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reason {
+    /// kube-apiserver gives none either.
+    None,
+    Text(&'static str),
+    /// A node wants to read all nodes.
+    AllNodes,
+    /// Nothing leads from the object to the node.
+    NoRelationship,
+    /// A node wants to read another one.
+    OtherNode,
+    /// Nodes may not do this with pod certificate requests.
+    PodCertificateRequestVerb,
+    /// The user is a node, but does not say which.
+    UnknownNode,
 }
 
 /// Why, as a path an operator can follow.
@@ -16,14 +33,23 @@ pub enum Evidence {
     Fallback(&'static str),
     /// The named rule settled it.
     Rule(&'static str),
+    /// The rule allows it because the graph leads from the object to the node.
+    Related {
+        rule: &'static str,
+        /// How it leads there. Deciding leaves it out; it is for records.
+        path: Option<String>,
+    },
+    /// The rule would allow it if the graph led from the object to the node: a refusal that a graph which lags behind
+    /// could explain.
+    Unrelated { rule: &'static str },
 }
 
 /// A verdict with its reason and evidence.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Decision {
     pub verdict: Verdict,
-    /// What the client reads behind the refusal. Empty where kube-apiserver gives no reason either.
-    pub reason: Cow<'static, str>,
+    /// What the client reads behind the refusal.
+    pub reason: Reason,
     pub evidence: Evidence,
 }
 
@@ -31,15 +57,15 @@ impl Decision {
     pub fn allow(evidence: Evidence) -> Self {
         Self {
             verdict: Verdict::Allow,
-            reason: Cow::Borrowed(""),
+            reason: Reason::None,
             evidence,
         }
     }
 
-    pub fn deny(reason: impl Into<Cow<'static, str>>, evidence: Evidence) -> Self {
+    pub fn deny(reason: Reason, evidence: Evidence) -> Self {
         Self {
             verdict: Verdict::Deny,
-            reason: reason.into(),
+            reason,
             evidence,
         }
     }
@@ -49,18 +75,6 @@ impl Decision {
         match self.verdict {
             Verdict::Allow => "allow",
             Verdict::Deny => "forbid",
-        }
-    }
-
-    /// One line for logs and the audit event: evidence first, then what the client was told.
-    pub fn explain(&self) -> String {
-        let evidence = match &self.evidence {
-            Evidence::Fallback(key) => format!("no rule has an opinion, {key} decides"),
-            Evidence::Rule(rule) => format!("rule {rule}"),
-        };
-        match self.reason.as_ref() {
-            "" => evidence,
-            reason => format!("{evidence}: {reason}"),
         }
     }
 }

@@ -4,6 +4,8 @@
 //! between is `Pipeline::handle`, top to bottom, one line a step.
 
 mod intend;
+pub mod judge;
+pub mod live;
 mod outcome;
 pub mod shares;
 mod streams;
@@ -15,7 +17,7 @@ use http::{Request, Response, StatusCode, header::UPGRADE};
 use hyper::body::Incoming;
 use rustls::pki_types::UnixTime;
 
-use self::{intend::intend, outcome::Outcome, shares::Shares};
+use self::{intend::intend, judge::Judge, outcome::Outcome, shares::Shares};
 pub use self::{
     outcome::{Metrics, RecordedBody},
     streams::Streams,
@@ -23,7 +25,6 @@ pub use self::{
 use crate::{
     admission::admit,
     api::Verb,
-    authorizer::Authorizer,
     body::Limits,
     identity::{Authenticator, Identified, Presented},
     observe::audit,
@@ -38,7 +39,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Pipeline {
     pub authenticator: Authenticator,
-    pub authorizer: Authorizer,
+    pub judge: Judge,
     pub body_limits: Limits,
     pub shares: Shares,
     pub upstream: Upstream,
@@ -112,14 +113,16 @@ impl Pipeline {
         let head = Head::read(parts).map_err(|malformed| Rejection::bad_request(malformed.to_string()))?;
         outcome.described(&head);
 
-        let decided = self.authorizer.authorize(caller, head);
+        let long_running = head.info().is_long_running();
+        outcome.takes(self.shares.take(&caller, long_running)?);
+        let (decided, word) = self.judge.authorize(caller, head).await?;
         outcome.decided(&decided);
 
         let authorized = decided?;
-        let info = authorized.head().info();
-        outcome.takes(self.shares.take(authorized.caller(), info.is_long_running())?);
-        if info.is_long_running() {
-            outcome.may_be_cut(self.streams.open(connection, token, info.verb == Verb::Watch));
+        if long_running {
+            let watch = authorized.head().info().verb == Verb::Watch;
+            let depends = self.judge.dependency(&authorized, word);
+            outcome.may_be_cut(self.streams.open(connection, token, depends, watch));
         }
 
         let intent = intend(&authorized, body, self.body_limits).await?;

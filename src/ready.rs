@@ -34,6 +34,10 @@ impl Ready {
         self.lock().iter().map(|(name, met)| (*name, *met)).collect()
     }
 
+    pub fn is_ready(&self) -> bool {
+        self.lock().values().all(|met| *met)
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, bool>> {
         // Only probes and start-up take it; a panic elsewhere leaves the map whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -58,7 +62,8 @@ mod tests {
         assert_eq!(ready.conditions(), [("pods informer", false), ("upstream", false)]);
         drop(pods);
         assert_eq!(ready.conditions(), [("pods informer", true), ("upstream", false)]);
+        assert!(!ready.is_ready());
         drop(upstream);
-        assert!(ready.conditions().iter().all(|(_, met)| *met));
+        assert!(ready.is_ready());
     }
 }

@@ -97,6 +97,19 @@ impl Rejection {
         }
     }
 
+    /// 503: the gate does not know enough of the cluster to allow or to refuse this.
+    pub fn not_known(log: impl Into<String>) -> Self {
+        Self {
+            retry_after: Some(1),
+            ..Self::upstream(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "ServiceUnavailable",
+                "scopegate does not know the state of the cluster well enough to decide this now",
+                log,
+            )
+        }
+    }
+
     /// 503: upstream could not be reached, so nothing was acted on; worth trying again.
     pub fn unreachable(log: impl Into<String>) -> Self {
         Self {

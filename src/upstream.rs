@@ -18,6 +18,7 @@ use std::{
 use arc_swap::ArcSwap;
 
 pub use self::{
+    ask::Line,
     client::{Affinity, Carrier, Client, ClientError, Servers, Streaming},
     credentials::{Files, credentials},
     forward::Forwarded,

@@ -7,7 +7,7 @@
 use super::Attributes;
 use crate::{
     api::{Verb, names},
-    decision::{Decision, Evidence},
+    decision::{Decision, Evidence, Reason},
     request::{ResourceRequest, Target},
 };
 
@@ -51,7 +51,7 @@ pub(super) fn decide(attributes: Attributes<'_>, caller_known_upstream: bool) ->
                 Decision::allow(Evidence::Rule(SELF_REVIEWS))
             } else {
                 Decision::deny(
-                    "upstream sees the gate instead of the caller and would answer about the gate",
+                    Reason::Text("upstream sees the gate instead of the caller and would answer about the gate"),
                     Evidence::Rule(SELF_REVIEWS),
                 )
             })

@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use super::explain::reason;
 use crate::{
     caller::Caller,
     decision::Decision,
@@ -11,7 +12,8 @@ use crate::{
     request::{RequestInfo, Target},
 };
 
-pub(super) fn rejection(caller: &Caller, info: &RequestInfo, decision: &Decision) -> Rejection {
+/// What the client gets that was refused.
+pub fn rejection(caller: &Caller, info: &RequestInfo, decision: &Decision) -> Rejection {
     let (subject, details) = match &info.target {
         Target::Path(_) => ("forbidden".to_owned(), Details::default()),
         Target::Resource(request) => {
@@ -28,8 +30,9 @@ pub(super) fn rejection(caller: &Caller, info: &RequestInfo, decision: &Decision
         }
     };
     let mut message = format!("{subject}: {}", escape(&attempt(caller, info)));
-    if !decision.reason.is_empty() {
-        let _ = write!(message, ": {}", decision.reason);
+    let reason = reason(decision.reason, caller, info);
+    if !reason.is_empty() {
+        let _ = write!(message, ": {reason}");
     }
     Rejection::forbidden(message, details)
 }
@@ -59,7 +62,7 @@ fn escape(text: &str) -> String {
 }
 
 /// A string as Go's `%q` writes it.
-fn quote(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {

@@ -4,8 +4,16 @@ use test_case::test_case;
 use super::*;
 use crate::caller::User;
 
-const GATE: Authorizer = Authorizer {
+/// As a configuration for 1.36 makes it.
+pub(super) const GATE: Authorizer = Authorizer {
     nodes: Fallback::Deny,
+    node_rules: NodeRules {
+        selectors: true,
+        trust_bundles: false,
+        pod_certificates: false,
+        service_accounts: Some(true),
+        events_group: true,
+    },
     bootstrap: Fallback::Upstream,
     others: Fallback::Deny,
     masters: Vec::new(),
@@ -49,10 +57,7 @@ fn self_reviews_are_allowed(target: &str) {
 #[test_case("GET", "/logs/kubelet.log")]
 #[test_case("GET", "/livez/ping"; "single checks")]
 #[test_case("GET", "/apisx"; "prefix of a prefix")]
-#[test_case("GET", "/api/v1/nodes/n1"; "own node")]
-#[test_case("GET", "/api/v1/namespaces/ns/secrets/s1"; "secret")]
 #[test_case("GET", "/apis/authentication.k8s.io/v1/selfsubjectreviews"; "self review by get")]
-#[test_case("POST", "/apis/authentication.k8s.io/v1/tokenreviews"; "review of another")]
 #[test_case("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews/x/status"; "subresource of a self review")]
 #[test_case("POST", "/apis/example.com/v1/selfsubjectreviews"; "self review of another group")]
 fn everything_else_is_refused(method: &str, target: &str) {
@@ -75,12 +80,26 @@ fn fallback_upstream_allows_what_no_rule_knows() {
         nodes: Fallback::Upstream,
         ..GATE
     };
-    let target = "/api/v1/namespaces/ns/secrets/s1";
     let allowed = "allow no rule has an opinion, callers.nodes.fallback decides";
-    assert_eq!(decide(&gate, node(), "GET", target), allowed);
-    assert!(
-        decide(&gate, other(), "GET", target).starts_with("forbid"),
-        "others are apart"
+    for target in [
+        "/metrics",
+        "/api/v1/nodes",
+        "/api/v1/namespaces/ns/secrets/s1",
+        "/apis/apps/v1/deployments",
+    ] {
+        assert_eq!(decide(&gate, node(), "GET", target), allowed);
+        assert!(
+            decide(&gate, other(), "GET", target).starts_with("forbid"),
+            "others are apart"
+        );
+    }
+    assert_eq!(
+        decide(&gate, node(), "GET", "/version"),
+        "allow rule everyone/discovery"
+    );
+    assert_eq!(
+        decide(&gate, node(), "GET", "/api/v1/nodes/n1"),
+        "allow rule node/nodes"
     );
 }
 
@@ -129,17 +148,22 @@ fn nobody_impersonates() {
     for user in [node(), other()] {
         let request = Request::get("/version").header("impersonate-user", "weaker").body(());
         let head = Head::read(request.unwrap().into_parts().0).unwrap();
-        let denied = gate.authorize(user.into(), head).unwrap_err();
-        assert_eq!(denied.decision().reason, "this gate does not let callers impersonate");
+        let denied = gate.authorize(user.into(), head, &Snapshot::default()).unwrap_err();
+        let reason = Reason::Text("this gate does not let callers impersonate");
+        assert_eq!(denied.decision().reason, reason);
     }
 }
 
 #[test_case("GET", "/api/v1/namespaces/ns/secrets/s2" =>
-    r#"secrets "s2" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "ns""#; "named")]
+    r#"secrets "s2" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "ns": no relationship found between node 'n1' and this object"#; "named")]
 #[test_case("GET", "/api/v1/nodes" =>
-    r#"nodes is forbidden: User "system:node:n1" cannot list resource "nodes" in API group "" at the cluster scope"#; "cluster scope")]
+    r#"nodes is forbidden: User "system:node:n1" cannot list resource "nodes" in API group "" at the cluster scope: node 'n1' cannot read all nodes, only its own Node object"#; "cluster scope")]
+#[test_case("GET", "/api/v1/nodes/x'%22%3Cy" =>
+    r#"nodes "x'\"<y" is forbidden: User "system:node:n1" cannot get resource "nodes" in API group "" at the cluster scope: node 'n1' cannot read 'x'"<y', only its own Node object"#; "quotes are the reasons own")]
 #[test_case("PUT", "/apis/coordination.k8s.io/v1/namespaces/x/leases/l/status" =>
-    r#"leases.coordination.k8s.io "l" is forbidden: User "system:node:n1" cannot update resource "leases/status" in API group "coordination.k8s.io" in the namespace "x""#; "group and subresource")]
+    r#"leases.coordination.k8s.io "l" is forbidden: User "system:node:n1" cannot update resource "leases/status" in API group "coordination.k8s.io" in the namespace "x": can only access leases in the "kube-node-lease" system namespace"#; "group and subresource")]
+#[test_case("DELETE", "/api/v1/nodes/n1" =>
+    r#"nodes "n1" is forbidden: User "system:node:n1" cannot delete resource "nodes" in API group "" at the cluster scope"#; "no reason")]
 #[test_case("OPTIONS", "/api/v1/nodes" =>
     r#"nodes is forbidden: User "system:node:n1" cannot  resource "nodes" in API group "" at the cluster scope"#; "no verb")]
 #[test_case("GET", "/metrics" =>
@@ -147,8 +171,50 @@ fn nobody_impersonates() {
 #[test_case("GET", "/a%3Cb%3E&c" =>
     r#"forbidden: User "system:node:n1" cannot get path "/a&lt;b&gt;&amp;c""#; "escaped")]
 fn message(method: &str, target: &str) -> String {
-    let denied = GATE.authorize(node().into(), head(method, target)).unwrap_err();
-    Rejection::from(denied).message.into_owned()
+    refusal(node(), method, target).message.into_owned()
+}
+
+#[test]
+fn details_name_the_object() {
+    let details = *refusal(node(), "GET", "/apis/storage.k8s.io/v1/volumeattachments/va/status")
+        .details
+        .unwrap();
+    assert_eq!(details.name, "va");
+    assert_eq!(details.group, "storage.k8s.io");
+    assert_eq!(details.kind, "volumeattachments");
+}
+
+/// Nodes whose names would matter to whoever puts texts together carelessly.
+#[test_case("system:node:", "unknown node for user \"system:node:\""; "no name")]
+#[test_case("system:node:a'b", "no relationship found between node 'a'b' and this object"; "quote")]
+#[test_case("system:node:a\"<b", "no relationship found between node 'a\"<b' and this object"; "double quote")]
+fn odd_nodes(user: &str, reason: &str) {
+    let user = User {
+        name: user.into(),
+        ..node()
+    };
+    let refusal = refusal(user, "GET", "/api/v1/namespaces/ns/secrets/s1");
+    assert!(refusal.message.ends_with(&format!(": {reason}")), "{}", refusal.message);
+}
+
+#[test]
+fn a_path_that_was_found_is_told() {
+    let (caller, head) = (node().into(), head("GET", "/api/v1/namespaces/ns/secrets/s1"));
+    let told = |path: Option<&str>| {
+        let rule = "node/secrets";
+        let path = path.map(str::to_owned);
+        explain(&Decision::allow(Evidence::Related { rule, path }), &caller, head.info())
+    };
+    assert_eq!(told(None), "rule node/secrets, by the graph");
+    assert_eq!(
+        told(Some("node n1 ← secret s1")),
+        "rule node/secrets, by the graph: node n1 ← secret s1"
+    );
+}
+
+fn refusal(user: User, method: &str, target: &str) -> Rejection {
+    let denied = GATE.authorize(user.into(), head(method, target), &Snapshot::default());
+    denied.unwrap_err().into()
 }
 
 fn decide(gate: &Authorizer, user: User, method: &str, target: &str) -> String {
@@ -158,11 +224,12 @@ fn decide(gate: &Authorizer, user: User, method: &str, target: &str) -> String {
         caller: &caller,
         info: head.info(),
         impersonates: head.impersonates(),
+        graph: &Snapshot::default(),
     });
-    format!("{} {}", decision.annotation(), decision.explain())
+    format!("{} {}", decision.annotation(), explain(&decision, &caller, head.info()))
 }
 
-fn head(method: &str, target: &str) -> Head {
+pub(super) fn head(method: &str, target: &str) -> Head {
     let request = Request::builder()
         .method(Method::from_bytes(method.as_bytes()).unwrap())
         .uri(target)
@@ -171,7 +238,7 @@ fn head(method: &str, target: &str) -> Head {
     Head::read(request.into_parts().0).unwrap()
 }
 
-fn node() -> User {
+pub(super) fn node() -> User {
     User {
         name: "system:node:n1".into(),
         groups: vec!["system:nodes".into(), "system:authenticated".into()],

@@ -48,12 +48,25 @@ fn enforced(config: &Config, report: &mut Report) {
         Fallback::Deny => "anything else is refused",
         Fallback::Upstream => "anything else is forwarded as the caller, and upstream decides",
     };
-    let self_reviews = match config.upstream.identity {
-        Identity::Own => "",
-        Identity::FrontProxy { .. } | Identity::Impersonate => " and self reviews",
+    let (writes, everyone) = match config.upstream.identity {
+        Identity::Own => ("what NodeRestriction would have to judge is refused", "discovery is"),
+        Identity::FrontProxy { .. } | Identity::Impersonate => {
+            ("what they write is left to upstream", "discovery and self reviews are")
+        }
     };
+    report.note(format!(
+        "nodes: the Node authorizer of Kubernetes {}; {writes}",
+        config.kubernetes_version
+    ));
     let nodes = rest(config.authorizer.nodes);
-    report.note(format!("nodes: discovery{self_reviews} are allowed; {nodes}"));
+    report.note(format!("nodes: {everyone} allowed too; {nodes}"));
+    let graph = &config.graph.watch;
+    report.note(if graph.fail_static {
+        "graph: used for as long as upstream is silent".to_owned()
+    } else {
+        let limit = graph.stale_after.as_secs_f64();
+        format!("graph: not used any more when upstream is silent for {limit} s")
+    });
     report.note(match config.authorizer.others {
         Fallback::Deny => "others: everything is refused".to_owned(),
         Fallback::Upstream => "others: everything is forwarded as the caller, and upstream decides".to_owned(),

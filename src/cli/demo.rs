@@ -1,6 +1,6 @@
 //! `scopegate demo`: everything in one process, then it stays up to be tried.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use anstyle::Style;
 use tokio::sync::oneshot;
@@ -46,8 +46,12 @@ impl Demo {
         for user in cluster::NODES.iter().chain(&["nobody"]) {
             site.kubeconfig(user, serving)?;
         }
+        let ready = gate.ready();
         let (stop, stopped) = oneshot::channel::<()>();
         let gate = tokio::spawn(gate.run(async { drop(stopped.await) }));
+        while !ready.is_ready() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
 
         anstream::println!("{BOLD}scopegate demo{BOLD:#}");
         anstream::println!(
@@ -65,7 +69,12 @@ impl Demo {
                 );
                 anstream::println!("  kubectl --kubeconfig {dir}/{node}.kubeconfig get --raw /version");
                 anstream::println!("  kubectl --kubeconfig {dir}/{node}.kubeconfig auth whoami");
-                anstream::println!("  kubectl --kubeconfig {dir}/{node}.kubeconfig get secrets\n");
+                anstream::println!(
+                    "  kubectl --kubeconfig {dir}/{node}.kubeconfig get pods -A --field-selector spec.nodeName={node}"
+                );
+                anstream::println!(
+                    "  kubectl --kubeconfig {dir}/{node}.kubeconfig get secret secret-of-web-on-node-a\n"
+                );
             }
             let scopegate = std::env::current_exe().unwrap_or_else(|_| "scopegate".into());
             anstream::println!("  {} check --config {dir}/gate.yaml", scopegate.display());

@@ -2,37 +2,93 @@
 
 use std::{fmt, str::FromStr};
 
+use crate::authorizer::NodeRules;
+
 /// A supported release, e.g. `1.36`.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct KubernetesVersion {
     minor: u32,
 }
 
-/// Which gates are on.
+/// Which gates are on, and what else depends on the release.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Features {
     /// `AllowParsingUserUIDFromCertAuth`: a client certificate may carry a UID.
     pub certificate_uid: bool,
     /// `RemoteRequestHeaderUID`: upstream reads a UID from its front proxy.
     pub front_proxy_uid: bool,
+    /// What nodes may do.
+    pub node_rules: NodeRules,
 }
 
-/// A gate: its name, the first release in which it is on, and where its value goes.
+/// Why a gate cannot be set.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Unsettable {
+    /// Upstream refuses to start with another value than this.
+    Locked(bool),
+    /// It came with this release.
+    NotYet(KubernetesVersion),
+    Unknown,
+}
+
+/// A gate: its name, its history as far as it concerns the releases that are supported, and where its value goes.
 struct Gate {
     name: &'static str,
+    /// The first release that has it.
+    since: u32,
+    /// The first release in which it is on by default.
     on_since: u32,
+    /// The first release in which it cannot be set any more.
+    locked_since: u32,
     field: fn(&mut Features) -> &mut bool,
 }
+
+/// In no release yet.
+const NEVER: u32 = u32::MAX;
+/// The first release whose nodes may write events in group `events.k8s.io`. No gate is for that.
+const EVENTS_GROUP_SINCE: u32 = 35;
 
 const GATES: &[Gate] = &[
     Gate {
         name: "AllowParsingUserUIDFromCertAuth",
+        since: 33,
         on_since: 33,
+        locked_since: NEVER,
         field: |features| &mut features.certificate_uid,
     },
     Gate {
+        name: "AuthorizeNodeWithSelectors",
+        since: 31,
+        on_since: 32,
+        locked_since: 34,
+        field: |features| &mut features.node_rules.selectors,
+    },
+    Gate {
+        name: "ClusterTrustBundle",
+        since: 27,
+        on_since: NEVER,
+        locked_since: NEVER,
+        field: |features| &mut features.node_rules.trust_bundles,
+    },
+    Gate {
+        name: "KubeletServiceAccountTokenForCredentialProviders",
+        since: 33,
+        on_since: 34,
+        locked_since: NEVER,
+        field: |features| features.node_rules.service_accounts.get_or_insert(false),
+    },
+    Gate {
+        name: "PodCertificateRequest",
+        since: 34,
+        on_since: NEVER,
+        locked_since: NEVER,
+        field: |features| &mut features.node_rules.pod_certificates,
+    },
+    Gate {
         name: "RemoteRequestHeaderUID",
+        since: 32,
         on_since: 33,
+        locked_since: NEVER,
         field: |features| &mut features.front_proxy_uid,
     },
 ];
@@ -48,21 +104,42 @@ impl Features {
         let mut features = Self {
             certificate_uid: false,
             front_proxy_uid: false,
+            node_rules: NodeRules {
+                selectors: false,
+                trust_bundles: false,
+                pod_certificates: false,
+                service_accounts: None,
+                events_group: version.minor >= EVENTS_GROUP_SINCE,
+            },
         };
-        for gate in GATES {
-            *(gate.field)(&mut features) = version.minor >= gate.on_since;
+        for gate in GATES.iter().filter(|gate| gate.since <= version.minor) {
+            *(gate.field)(&mut features) = gate.default(version);
         }
         features
     }
 
-    /// Sets a gate by name; false if there is none of that name.
-    pub(super) fn set(&mut self, name: &str, on: bool) -> bool {
-        let gate = GATES.iter().find(|gate| gate.name == name);
-        gate.map(|gate| *(gate.field)(self) = on).is_some()
+    /// Sets a gate by name, if the release lets anybody.
+    pub(super) fn set(&mut self, version: KubernetesVersion, name: &str, on: bool) -> Result<(), Unsettable> {
+        let gate = GATES.iter().find(|gate| gate.name == name).ok_or(Unsettable::Unknown)?;
+        let default = gate.default(version);
+        if version.minor < gate.since {
+            return Err(Unsettable::NotYet(KubernetesVersion { minor: gate.since }));
+        }
+        if version.minor >= gate.locked_since && on != default {
+            return Err(Unsettable::Locked(default));
+        }
+        *(gate.field)(self) = on;
+        Ok(())
     }
 
     pub(super) fn names() -> Vec<&'static str> {
         GATES.iter().map(|gate| gate.name).collect()
+    }
+}
+
+impl Gate {
+    fn default(&self, version: KubernetesVersion) -> bool {
+        version.minor >= self.on_since
     }
 }
 
@@ -84,3 +161,6 @@ impl fmt::Display for KubernetesVersion {
         write!(f, "1.{}", self.minor)
     }
 }
+
+#[cfg(test)]
+mod tests;

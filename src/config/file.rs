@@ -1,5 +1,6 @@
 //! The keys of the file and what they may say. Everything is read before anything is refused.
 
+mod graph;
 mod listeners;
 mod upstream;
 
@@ -8,15 +9,17 @@ use std::path::Path;
 use serde_json::Value;
 
 use self::{
+    graph::graph,
     listeners::{admin, serving},
     upstream::{authentication, upstream},
 };
 use super::{
     Config, Features, Identity, KubernetesVersion, Problem, Upstream,
+    features::Unsettable,
     section::{Context, Section, suggestion},
 };
 use crate::{
-    authorizer::{Authorizer, Fallback},
+    authorizer::{Authorizer, Fallback, NodeRules},
     observe::{audit, log},
 };
 
@@ -56,8 +59,9 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     let admin = admin(root.section("admin"));
     let authentication = authentication(root.section("authentication"));
     let upstream = upstream(root.section("upstream"));
-    let authorizer = callers(root.section("callers"), upstream.as_ref());
     let (kubernetes_version, features) = features(&mut root);
+    let authorizer = callers(root.section("callers"), upstream.as_ref(), features.node_rules);
+    let graph = graph(root.section("graph"), features);
     let audit = audit(root.section("audit"));
     let log = log(root.section("log"));
     root.finish();
@@ -67,6 +71,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
         authentication,
         upstream: upstream?,
         authorizer,
+        graph,
         kubernetes_version,
         features,
         audit,
@@ -74,7 +79,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     })
 }
 
-fn callers(mut section: Section<'_>, upstream: Option<&Upstream>) -> Authorizer {
+fn callers(mut section: Section<'_>, upstream: Option<&Upstream>, node_rules: NodeRules) -> Authorizer {
     let own = upstream.is_some_and(|upstream| matches!(upstream.identity, Identity::Own));
     let refuse_own = |section: &Section<'_>, key: &str, fallback: Fallback| {
         if own && fallback == Fallback::Upstream {
@@ -111,6 +116,7 @@ fn callers(mut section: Section<'_>, upstream: Option<&Upstream>) -> Authorizer 
     section.finish();
     Authorizer {
         nodes,
+        node_rules,
         bootstrap: bootstrap.unwrap_or(Fallback::Upstream),
         others,
         masters,
@@ -128,16 +134,31 @@ fn features(root: &mut Section<'_>) -> (KubernetesVersion, Features) {
     });
     let mut features = Features::of(version);
     let gates = root.section("featureGates");
-    let names = Features::names();
     for (name, value) in gates.rest() {
         let path = format!("featureGates.{name}");
-        match value.as_bool() {
-            None => root.problem(&path, "should be true or false", "for example: true"),
-            Some(on) if !features.set(&name, on) => {
+        let Some(on) = value.as_bool() else {
+            root.problem(&path, "should be true or false", "for example: true");
+            continue;
+        };
+        match features.set(version, &name, on) {
+            Ok(()) => {}
+            Err(Unsettable::Locked(locked)) => {
+                let message = format!("is locked to {locked} in Kubernetes {version}");
+                root.problem(&path, message, "leave it out");
+            }
+            Err(Unsettable::NotYet(since)) => {
+                let message = format!("is not a feature gate of Kubernetes {version}; it came with {since}");
+                root.problem(
+                    &path,
+                    message,
+                    "leave it out, or set kubernetesVersion to what upstream runs",
+                );
+            }
+            Err(Unsettable::Unknown) => {
+                let names = Features::names();
                 let hint = suggestion(&name, &names).unwrap_or_else(|| format!("known: {}", names.join(", ")));
                 root.problem(&path, "is not a feature gate scopegate knows", hint);
             }
-            Some(_) => {}
         }
     }
     (version, features)

@@ -156,12 +156,32 @@ fn the_gates_own_rights_are_never_lent(more: &str, path: &str) {
 #[test]
 fn feature_defaults_follow_the_release_and_can_be_set() {
     let old = load(&format!("{GOOD}kubernetesVersion: '1.32'\n")).unwrap();
-    assert!(!old.features.certificate_uid);
+    assert!(!old.features.certificate_uid && !old.features.front_proxy_uid);
     let set = load(&format!(
-        "{GOOD}kubernetesVersion: '1.32'\nfeatureGates: {{AllowParsingUserUIDFromCertAuth: true}}\n"
+        "{GOOD}kubernetesVersion: '1.32'\nfeatureGates: {{RemoteRequestHeaderUID: true, AuthorizeNodeWithSelectors: false}}\n"
     ))
     .unwrap();
-    assert!(set.features.certificate_uid && !set.features.front_proxy_uid);
+    assert!(set.features.front_proxy_uid && !set.features.certificate_uid);
+    assert!(!set.authorizer.node_rules.selectors, "and the rules are told");
+}
+
+#[test_case("1.34", "AuthorizeNodeWithSelectors: false" =>
+    "featureGates.AuthorizeNodeWithSelectors: is locked to true in Kubernetes 1.34"; "locked")]
+#[test_case("1.32", "AllowParsingUserUIDFromCertAuth: true" =>
+    "featureGates.AllowParsingUserUIDFromCertAuth: is not a feature gate of Kubernetes 1.32; it came with 1.33"; "too new")]
+#[test_case("1.33", "PodCertificateRequest: false" =>
+    "featureGates.PodCertificateRequest: is not a feature gate of Kubernetes 1.33; it came with 1.34"; "too new to be off")]
+#[test_case("1.36", "ClusterTrustBundle: 1" =>
+    "featureGates.ClusterTrustBundle: should be true or false"; "no boolean")]
+fn refused_gates(version: &str, gate: &str) -> String {
+    first_line(&format!(
+        "{GOOD}kubernetesVersion: '{version}'\nfeatureGates: {{{gate}}}\n"
+    ))
+}
+
+#[test]
+fn a_locked_gate_may_be_named() {
+    assert!(load(&format!("{GOOD}featureGates: {{AuthorizeNodeWithSelectors: true}}\n")).is_ok());
 }
 
 #[test_case("a: [" ; "broken")]

@@ -1,4 +1,4 @@
-//! The sample cluster: two nodes, each with one pod, and what the pods refer to. Names tell the relation.
+//! The sample cluster: two nodes, each with one pod, and what the pods and their volumes refer to. Names tell the relation.
 
 use serde_json::{Value, json};
 
@@ -15,6 +15,8 @@ pub fn objects() -> Vec<Value> {
         let pod = format!("web-on-{node}");
         let secret = format!("secret-of-{pod}");
         let config = format!("config-of-{pod}");
+        let (claim, volume) = (format!("claim-of-{pod}"), format!("volume-of-{pod}"));
+        let key = format!("secret-of-{volume}");
         objects.extend([
             json!({"apiVersion": "v1", "kind": "Node",
                 "metadata": {"name": node, "labels": {"kubernetes.io/hostname": node}},
@@ -29,12 +31,21 @@ pub fn objects() -> Vec<Value> {
                     "volumes": [
                         {"name": "secret", "secret": {"secretName": secret}},
                         {"name": "config", "configMap": {"name": config}},
+                        {"name": "data", "persistentVolumeClaim": {"claimName": claim}},
                     ]},
                 "status": {"phase": "Running"}}),
             json!({"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
                 "metadata": {"name": secret, "namespace": "default"}, "data": {"password": "aHVudGVyMg=="}}),
             json!({"apiVersion": "v1", "kind": "ConfigMap",
                 "metadata": {"name": config, "namespace": "default"}, "data": {"greeting": "hello"}}),
+            json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+                "metadata": {"name": claim, "namespace": "default"}, "spec": {"volumeName": volume}}),
+            json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume},
+                "spec": {"claimRef": {"namespace": "default", "name": claim},
+                    "csi": {"driver": "csi.example.com", "volumeHandle": volume,
+                        "nodeStageSecretRef": {"namespace": "kube-system", "name": key}}}}),
+            json!({"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
+                "metadata": {"name": key, "namespace": "kube-system"}, "data": {"key": "aHVudGVyMg=="}}),
         ]);
     }
     objects.push(json!({"apiVersion": "v1", "kind": "ServiceAccount",

@@ -98,13 +98,12 @@ impl Upstream {
         Ok(Self { address, seen, task })
     }
 
-    /// What has arrived so far, oldest first; the gate's own look at whether the server is healthy is left out.
+    /// What has arrived so far, oldest first. What the gate reads for its own sake is left out: whether the server is
+    /// healthy, and what its informers list and watch.
     pub fn seen(&self) -> Vec<Arrived> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.iter()
-            .filter(|arrived| arrived.target != "/readyz")
-            .cloned()
-            .collect()
+        let own = |arrived: &Arrived| arrived.method == Method::GET && !arrived.headers.contains_key("audit-id");
+        seen.iter().filter(|arrived| !own(arrived)).cloned().collect()
     }
 }
 

@@ -50,13 +50,49 @@ const WHO_AM_I: &str = r#"{"apiVersion":"authentication.k8s.io/v1","kind":"SelfS
 
 const STEPS: &[Step] = &[
     step(
+        "a node reads what the pods bound to it need",
+        "node-a",
+        "/api/v1/namespaces/default/secrets/secret-of-web-on-node-a",
+        StatusCode::OK,
+    ),
+    step(
+        "",
+        "node-a",
+        "/api/v1/namespaces/kube-system/secrets/secret-of-volume-of-web-on-node-a",
+        StatusCode::OK,
+    ),
+    step(
+        "",
+        "node-a",
+        "/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-a",
+        StatusCode::OK,
+    ),
+    step(
+        "and nothing else; upstream does not even see the request",
+        "node-a",
+        "/api/v1/namespaces/default/secrets/secret-of-web-on-node-b",
+        StatusCode::FORBIDDEN,
+    ),
+    step("", "node-a", "/api/v1/pods", StatusCode::FORBIDDEN),
+    step("", "node-a", "/api/v1/nodes", StatusCode::FORBIDDEN),
+    step(
+        "its own lease is its own",
+        "node-a",
+        "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-a",
+        StatusCode::OK,
+    ),
+    step(
+        "",
+        "node-a",
+        "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-b",
+        StatusCode::FORBIDDEN,
+    ),
+    step(
         "every node may ask what is served",
         "node-a",
         "/version",
         StatusCode::OK,
     ),
-    step("", "node-a", "/apis", StatusCode::OK),
-    step("", "node-b", "/api/v1", StatusCode::OK),
     Step {
         method: "POST",
         body: WHO_AM_I,
@@ -67,14 +103,6 @@ const STEPS: &[Step] = &[
             StatusCode::CREATED,
         )
     },
-    step(
-        "nothing else is permitted yet, and upstream is not even asked",
-        "node-a",
-        "/api/v1/namespaces/default/secrets/secret-of-web-on-node-b",
-        StatusCode::FORBIDDEN,
-    ),
-    step("", "node-a", "/api/v1/nodes", StatusCode::FORBIDDEN),
-    step("", "node-a", "/metrics", StatusCode::FORBIDDEN),
     step(
         "without a certificate or a token nobody is anybody",
         "nobody",
@@ -186,11 +214,14 @@ fn summary(told: &Value) -> String {
     if let Some(version) = at("/gitVersion") {
         return format!("version {version}");
     }
+    if let Some(name) = at("/metadata/name") {
+        return format!("{} {name}", at("/kind").unwrap_or("object").to_lowercase());
+    }
     let count = |key: &str| told.get(key).and_then(Value::as_array).map(Vec::len);
-    match (count("groups"), count("resources")) {
-        (Some(groups), _) => format!("{groups} API groups"),
-        (_, Some(resources)) => format!("{resources} resources"),
-        _ => told.to_string(),
+    match count("items") {
+        Some(1) => "1 object".to_owned(),
+        Some(count) => format!("{count} objects"),
+        None => told.to_string(),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use prometheus_client::{encoding::text::encode, metrics::info::Info, registry::Registry};
 
-/// A registry whose metrics are all named `scopegate_…`, with the build already in it.
-pub fn registry() -> Registry {
-    let mut registry = Registry::with_prefix("scopegate");
+/// The part of a registry whose metrics are all named `scopegate_…`, with the build already in it.
+pub fn own(registry: &mut Registry) -> &mut Registry {
+    let own = registry.sub_registry_with_prefix("scopegate");
     let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
-    registry.register("build", "The running build", build);
-    registry
+    own.register("build", "The running build", build);
+    own
 }
 
 /// In the OpenMetrics text format, with its content type.

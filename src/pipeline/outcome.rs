@@ -21,7 +21,7 @@ pub use self::{metrics::Metrics, recorded::RecordedBody};
 use super::{Pipeline, shares::Taken, streams::Cut};
 use crate::{
     api::clip,
-    authorizer::{Authorized, Denied},
+    authorizer::{Authorized, Denied, explain},
     caller::Caller,
     decision::Decision,
     rejection::{Fault, Rejection},
@@ -72,6 +72,8 @@ pub(super) enum End {
     /// What had allowed it was no longer good.
     Lapsed,
     Panic,
+    /// The node has nothing to do with the object any more.
+    Revoked,
     /// The answer broke off on the way from upstream.
     UpstreamCut,
 }
@@ -236,6 +238,15 @@ impl Outcome {
         }
     }
 
+    /// The decision in words. Whatever was decided on was identified and described before.
+    fn explanation(&self) -> Option<String> {
+        Some(explain(
+            self.decision.as_ref()?,
+            self.caller.as_ref()?,
+            self.info.as_ref()?,
+        ))
+    }
+
     /// The texts are only made if somebody listens at the level.
     fn log(&self) {
         let decision = self.decision.as_ref();
@@ -255,7 +266,7 @@ impl Outcome {
                     resource = ?self.resource(),
                     code = self.code(),
                     decision = decision.map(Decision::annotation),
-                    reason = decision.map(Decision::explain),
+                    reason = self.explanation(),
                     cause = cause.map(tracing::field::debug),
                     end = ?self.end,
                     duration = ?self.began.elapsed(),

@@ -1,7 +1,8 @@
 //! Answers that may stay open for hours, and the reasons to end them earlier.
 //!
 //! A watch or an exec session is allowed once. What allowed it may lapse while it runs: the certificate expires, its CA is
-//! taken out of the file, the token is withdrawn. So the open ones are looked at again and again.
+//! taken out of the file, the token is withdrawn, the pod that needed the secret is gone. So the open ones are looked at again
+//! and again.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -14,10 +15,19 @@ use std::{
 
 use futures_util::{StreamExt as _, stream};
 use rustls::pki_types::UnixTime;
-use tokio::{sync::oneshot, task::yield_now, time::sleep};
+use tokio::{
+    sync::oneshot,
+    task::yield_now,
+    time::{Instant, sleep},
+};
 
 use super::{Connection, outcome::End};
-use crate::{caller::Token, identity::Authenticator};
+use crate::{
+    caller::Token,
+    graph::{Key, Kind, Snapshot},
+    identity::Authenticator,
+    watch::{Freshness, Graph},
+};
 
 /// All that are open now. Locked when one begins and when they are looked at, never for an ordinary request.
 #[derive(Debug, Default)]
@@ -32,8 +42,21 @@ struct Stream {
     connection: Arc<Connection>,
     /// What allowed it; nothing if it was the connection's certificate.
     token: Option<Token>,
+    /// The object that it is about, if it was allowed because the graph leads from there to the node.
+    depends: Option<Dependency>,
     watch: bool,
     cut: oneshot::Sender<End>,
+}
+
+/// What the graph has to say for a stream to go on.
+#[derive(Debug)]
+pub(super) struct Dependency {
+    node: String,
+    kind: Kind,
+    namespace: String,
+    name: String,
+    /// Until when the graph may not know of it yet: upstream itself has said so.
+    pending: Option<Instant>,
 }
 
 /// Resolves when a stream has to end, and why.
@@ -42,15 +65,26 @@ pub(super) type Cut = oneshot::Receiver<End>;
 const EVERY: Duration = Duration::from_secs(1);
 const EVERY_TOKEN: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_secs(5);
+/// How far the graph may be behind upstream without a stream being cut for it.
+const CATCH_UP: Duration = Duration::from_secs(10);
+/// Streams that are looked at before others get their turn.
+const AT_ONCE: usize = 1000;
 /// Tokens that are asked about at the same time.
 const AT_A_TIME: usize = 4;
 
 impl Streams {
-    pub(super) fn open(&self, connection: &Arc<Connection>, token: Option<Token>, watch: bool) -> Cut {
+    pub(super) fn open(
+        &self,
+        connection: &Arc<Connection>,
+        token: Option<Token>,
+        depends: Option<Dependency>,
+        watch: bool,
+    ) -> Cut {
         let (cut, receiver) = oneshot::channel();
         let stream = Stream {
             connection: Arc::clone(connection),
             token,
+            depends,
             watch,
             cut,
         };
@@ -121,6 +155,34 @@ impl Streams {
         }
     }
 
+    /// Keeps looking at those whom the graph has allowed; each ends within this time after the last edge has gone, or after
+    /// the graph cannot be trusted any more.
+    pub async fn watch_graph(&self, graph: &Graph, within: Duration) {
+        loop {
+            sleep(within / 2).await;
+            let (snapshot, now) = (graph.load_full(), Instant::now());
+            let doubtful = graph.freshness() != Freshness::Fresh;
+            // There may be very many, so not under the lock and not all at once.
+            let mut open = std::mem::take(&mut *self.lock());
+            let mut going_on = Vec::with_capacity(open.len());
+            for (number, mut stream) in open.drain(..).enumerate() {
+                let holds = |dependency: &mut Dependency| !doubtful && dependency.holds(&snapshot, now);
+                if stream.depends.as_mut().is_none_or(holds) {
+                    going_on.push(stream);
+                } else {
+                    let _ = stream.cut.send(End::Revoked);
+                }
+                if number % AT_ONCE == 0 {
+                    yield_now().await;
+                }
+            }
+            self.lock().append(&mut going_on);
+            if self.is_stopping() {
+                self.end_watches();
+            }
+        }
+    }
+
     fn end_watches(&self) {
         self.retain(End::GateStopped, |stream| !stream.watch);
     }
@@ -140,6 +202,28 @@ impl Streams {
     }
 }
 
+impl Dependency {
+    /// On an object that the graph leads to the node from; or that upstream does, and the graph is still to learn it.
+    pub(super) fn new(node: &str, key: Key<'_>, known: bool) -> Self {
+        Self {
+            node: node.to_owned(),
+            kind: key.kind,
+            namespace: key.namespace.to_owned(),
+            name: key.name.to_owned(),
+            pending: (!known).then(|| Instant::now() + CATCH_UP),
+        }
+    }
+
+    fn holds(&mut self, snapshot: &Snapshot, now: Instant) -> bool {
+        let key = Key::new(self.kind, &self.namespace, &self.name);
+        if snapshot.reaches(&self.node, key) {
+            self.pending = None;
+            return true;
+        }
+        self.pending.is_some_and(|until| now < until)
+    }
+}
+
 /// Tells connections apart.
 fn address(connection: &Arc<Connection>) -> usize {
     Arc::as_ptr(connection).addr()
@@ -155,6 +239,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        graph::{Store, VolumeAttachment},
         identity::{
             token::{Ask, Tokens},
             x509::{ClientCa, Options},
@@ -189,7 +274,7 @@ mod tests {
             address: ([127, 0, 0, 1], 1).into(),
             certificates: Vec::new(),
         }));
-        let mut cut = streams.open(&connection, Some(Token::new("t")), true);
+        let mut cut = streams.open(&connection, Some(Token::new("t")), None, true);
         let watching = Arc::clone(&streams);
         tokio::spawn(async move { watching.watch_tokens(&authenticator).await });
 
@@ -203,6 +288,28 @@ mod tests {
         assert_eq!(cut.try_recv(), Ok(End::Lapsed));
     }
 
+    /// What the graph has known is over with it; what it has not known yet may take a while, once.
+    #[tokio::test(start_paused = true)]
+    async fn a_dependency_holds_for_as_long_as_the_graph_says() {
+        let key = Key::new(Kind::VolumeAttachment, "", "a");
+        let attachment = json!({"metadata": {"name": "a"}, "spec": {"nodeName": "n"}});
+        let attachment: VolumeAttachment = serde_json::from_value(attachment).unwrap();
+        let mut store = Store::default();
+        let without = store.publish();
+        store.apply(&attachment);
+        let with = store.publish();
+
+        let mut known = Dependency::new("n", key, true);
+        assert!(known.holds(&with, Instant::now()));
+        assert!(!known.holds(&without, Instant::now()));
+        let mut pending = Dependency::new("n", key, false);
+        assert!(pending.holds(&without, Instant::now()));
+        assert!(pending.holds(&with, Instant::now()));
+        assert!(!pending.holds(&without, Instant::now()), "it was known");
+        let mut pending = Dependency::new("n", key, false);
+        assert!(!pending.holds(&without, Instant::now() + CATCH_UP));
+    }
+
     #[tokio::test]
     async fn a_stop_ends_watches_only_and_those_that_come_late() {
         let streams = Streams::default();
@@ -210,12 +317,12 @@ mod tests {
             address: ([127, 0, 0, 1], 1).into(),
             certificates: Vec::new(),
         }));
-        let mut watch = streams.open(&connection, None, true);
-        let mut session = streams.open(&connection, None, false);
+        let mut watch = streams.open(&connection, None, None, true);
+        let mut session = streams.open(&connection, None, None, false);
         streams.stop();
         assert_eq!(watch.try_recv(), Ok(End::GateStopped));
         assert!(session.try_recv().is_err());
-        let mut late = streams.open(&connection, None, true);
+        let mut late = streams.open(&connection, None, None, true);
         assert_eq!(late.try_recv(), Ok(End::GateStopped));
     }
 }

@@ -2,15 +2,19 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use http::StatusCode;
+use http_body_util::BodyExt as _;
 use serde_json::Value;
 
-use super::*;
+use super::{live::Live, *};
 use crate::{
-    authorizer::Fallback,
+    authorizer::{Authorizer, Fallback, NodeRules},
+    caller::{Caller, User},
     identity::x509::{ClientCa, Options},
     observe::audit::{Config, Target},
     pki::Authority,
+    ready::Ready,
     upstream::{self, Client, Clients},
+    watch,
 };
 
 /// A defect in the handling of a request is an answer to the client, and an event of its own kind.
@@ -40,6 +44,41 @@ async fn a_client_that_leaves_at_once_is_recorded() {
     assert_eq!(event["responseStatus"]["code"], 499);
     assert_eq!(event["verb"], "get");
     assert_eq!(event["requestURI"], "/version?a=b");
+}
+
+/// Byte for byte what kube-apiserver answers, and the reason in the record.
+#[tokio::test]
+async fn a_refusal_reads_as_upstreams() {
+    let fixture = pipeline(None);
+    let pipeline = Arc::clone(&fixture.0);
+    let caller = Caller::from(User {
+        name: "system:node:n1".to_owned(),
+        groups: vec!["system:nodes".to_owned()],
+        ..User::default()
+    });
+    let request = Request::get("/api/v1/namespaces/ns/secrets/s2").body(()).unwrap();
+    let head = Head::read(request.into_parts().0).unwrap();
+    let mut answer = None;
+    let event = written(fixture, |mut outcome| {
+        outcome.identified(&caller);
+        outcome.described(&head);
+        let decided = pipeline
+            .judge
+            .authorizer
+            .authorize(caller, head, &pipeline.judge.graph.load());
+        outcome.decided(&decided);
+        let response = outcome.rejected(&decided.unwrap_err().into());
+        answer = response.into_body().collect().now_or_never();
+        drop(pipeline);
+    })
+    .await;
+    let body = answer.unwrap().unwrap().to_bytes();
+    let expected = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"secrets \"s2\" is forbidden: User \"system:node:n1\" cannot get resource \"secrets\" in API group \"\" in the namespace \"ns\": no relationship found between node 'n1' and this object","reason":"Forbidden","details":{"name":"s2","kind":"secrets"},"code":403}"#;
+    assert_eq!(String::from_utf8_lossy(&body), format!("{expected}\n"));
+    let annotations = &event["annotations"];
+    assert_eq!(annotations["authorization.k8s.io/decision"], "forbid");
+    let reason = "rule node/secrets: no relationship found between node 'n1' and this object";
+    assert_eq!(annotations["authorization.k8s.io/reason"], reason);
 }
 
 /// Only a plain identifier of the client is taken over.
@@ -79,24 +118,43 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
         told: nowhere.clone(),
         bare: nowhere,
     };
+    let upstream = Upstream::new(
+        Arc::new(ArcSwap::from_pointee(nowhere)),
+        upstream::Identity::Own,
+        std::time::Duration::ZERO,
+        upstream::Metrics::default(),
+    );
+    let (graph, _) = watch::start(upstream.line(), &watch::Config::default(), &Ready::default());
+    let reads = live::Limits {
+        burst: 1,
+        per_second: 1,
+    };
     let pipeline = Arc::new(Pipeline {
         authenticator: Authenticator {
             client_ca: Arc::new(ArcSwap::from_pointee(client_ca)),
             tokens: None,
         },
-        authorizer: Authorizer {
-            nodes: Fallback::Deny,
-            bootstrap: Fallback::Upstream,
-            others: Fallback::Deny,
-            masters: Vec::new(),
-            caller_known_upstream: true,
+        judge: Judge {
+            authorizer: Authorizer {
+                nodes: Fallback::Deny,
+                node_rules: NodeRules {
+                    selectors: true,
+                    trust_bundles: false,
+                    pod_certificates: false,
+                    service_accounts: Some(true),
+                    events_group: true,
+                },
+                bootstrap: Fallback::Upstream,
+                others: Fallback::Deny,
+                masters: Vec::new(),
+                caller_known_upstream: true,
+            },
+            graph,
+            lag_wait: std::time::Duration::ZERO,
+            live: Live::new(reads, upstream.clone()),
+            metrics: judge::Metrics::default(),
         },
-        upstream: Upstream::new(
-            Arc::new(ArcSwap::from_pointee(nowhere)),
-            upstream::Identity::Own,
-            std::time::Duration::ZERO,
-            upstream::Metrics::default(),
-        ),
+        upstream,
         body_limits: Limits {
             bytes: 1,
             time: std::time::Duration::ZERO,

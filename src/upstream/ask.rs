@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header::CONTENT_TYPE};
-use http_body_util::{BodyExt as _, Limited};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header::CONTENT_TYPE};
+use http_body_util::{BodyExt as _, Limited, combinators::UnsyncBoxBody};
 use serde_json::Value;
 use tokio::time::timeout;
-use tower::BoxError;
+use tower::{BoxError, service_fn, util::BoxCloneSyncService};
 
 use super::{Client, ClientError, Upstream, headers};
 use crate::{body::Body, caller::User};
+
+/// Requests with a path and query and no body.
+pub type Line = BoxCloneSyncService<Request<()>, Response<UnsyncBoxBody<Bytes, BoxError>>, BoxError>;
 
 const ANSWER: Duration = Duration::from_secs(10);
 /// The largest answer that any question of ours has is a few kilobytes.
@@ -41,17 +44,38 @@ impl Upstream {
         *request.method_mut() = method;
         *request.uri_mut() = http::Uri::from_static(target);
         *request.headers_mut() = headers;
-        let answer = async {
-            let response = client.ask(request).await?;
-            let code = response.status();
-            let body = Limited::new(response.into_body(), MAX_ANSWER)
-                .collect()
-                .await?
-                .to_bytes();
-            Ok::<_, BoxError>((code, serde_json::from_slice(&body).unwrap_or(Value::Null)))
-        };
-        timeout(ANSWER, answer).await?
+        let (code, body) = whole(client, request, MAX_ANSWER).await?;
+        Ok((code, serde_json::from_slice(&body).unwrap_or(Value::Null)))
     }
+
+    /// For a client of its own kind that asks as the gate itself. Answers are handed on as they come.
+    pub fn line(&self) -> Line {
+        let upstream = self.clone();
+        BoxCloneSyncService::new(service_fn(move |request: Request<()>| {
+            let clients = upstream.clients.load_full();
+            async move {
+                let response = clients.own.ask(request.map(|()| Body::default())).await?;
+                Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()))
+            }
+        }))
+    }
+
+    /// Reads as the gate itself, and not more than so much.
+    pub async fn read(&self, target: &str, at_most: usize) -> Result<(StatusCode, Bytes), BoxError> {
+        let mut request = Request::new(Body::default());
+        *request.uri_mut() = target.parse()?;
+        whole(&self.clients.load_full().own, request, at_most).await
+    }
+}
+
+async fn whole(client: &Client, request: Request<Body>, at_most: usize) -> Result<(StatusCode, Bytes), BoxError> {
+    let answer = async {
+        let response = client.ask(request).await?;
+        let code = response.status();
+        let body = Limited::new(response.into_body(), at_most).collect().await?;
+        Ok((code, body.to_bytes()))
+    };
+    timeout(ANSWER, answer).await?
 }
 
 pub(super) async fn readyz(client: &Client) -> Result<StatusCode, ClientError> {

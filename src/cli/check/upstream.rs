@@ -12,6 +12,7 @@ use crate::{
     caller::User,
     config::{self, Config},
     upstream::{self, Identity, Metrics, Upstream},
+    watch,
 };
 
 /// A node that is in no cluster.
@@ -98,6 +99,7 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
         config::Identity::Impersonate => impersonation_rights(&own, report).await,
         config::Identity::Own => discovery_rights(&own, report).await,
     }
+    informer_rights(&own, &config.graph.watch, report).await;
     if config.authentication.token_review {
         token_rights(&own, report).await;
     }
@@ -195,6 +197,25 @@ async fn discovery_rights(own: &Upstream, report: &mut Report) {
     }
 }
 
+/// Names what the gate has to know of the cluster and may not find out.
+async fn informer_rights(own: &Upstream, config: &watch::Config, report: &mut Report) {
+    let mut allowed = Vec::new();
+    for (group, resource) in watch::watched(config) {
+        for verb in ["list", "watch"] {
+            let spec = json!({"resourceAttributes": {"verb": verb, "group": group, "resource": resource}});
+            match access(own, None, &spec).await {
+                Ok((true, _)) => allowed.push(resource),
+                answer => {
+                    let right = format!("{verb} {resource} in all namespaces");
+                    tell(&right, "; see config/kubernetes/informers.yaml", answer, report);
+                }
+            }
+        }
+    }
+    allowed.dedup();
+    report.ok(format!("the gate may list and watch {}", allowed.join(", ")));
+}
+
 /// Certificates work without, so that it is not the end of the world.
 async fn token_rights(own: &Upstream, report: &mut Report) {
     let attributes = json!({"verb": "create", "group": "authentication.k8s.io", "resource": "tokenreviews"});
@@ -241,7 +262,10 @@ async fn node_restriction(upstream: &Upstream, report: &mut Report) {
             report.ok("upstream runs NodeRestriction itself");
         }
         Ok((code, _)) if code.is_success() => {
-            report.note("upstream does not run NodeRestriction: the gate is the only guard");
+            report.warn(
+                "upstream does not run NodeRestriction: what nodes write is not checked, since this release of the gate \
+                 leaves that to upstream",
+            );
         }
         Ok((code, answer)) => {
             let why = refusal(code, &answer);

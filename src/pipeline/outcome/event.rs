@@ -18,7 +18,9 @@ impl Outcome {
         let mut annotations = BTreeMap::new();
         if let Some(decision) = &self.decision {
             annotations.insert("authorization.k8s.io/decision", decision.annotation().to_owned());
-            annotations.insert("authorization.k8s.io/reason", decision.explain());
+        }
+        if let Some(explanation) = self.explanation() {
+            annotations.insert("authorization.k8s.io/reason", explanation);
         }
         if let Some(log) = self.rejection().and_then(|rejection| rejection.log.as_deref()) {
             annotations.insert("scopegate.dev/cause", clip(log, MAX_TEXT));
@@ -28,6 +30,7 @@ impl Outcome {
             End::Complete => "complete",
             End::GateStopped => "gate-stopped",
             End::Lapsed => "credential-lapsed",
+            End::Revoked => "no-longer-related",
             End::Panic => "panic",
             End::UpstreamCut => "upstream-cut",
         };

@@ -87,16 +87,18 @@ impl HttpBody for RecordedBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
         let cut = self.poll_cut(cx);
-        if cut == Some(End::Lapsed) {
-            self.ended(End::Lapsed);
-            return Poll::Ready(Some(Err(Broken::Lapsed)));
-        }
-        // Between two events, so that the client reads a watch that is over.
-        if let (Some(end), Body::Upstream(_, events)) = (cut, &self.body)
-            && events.are_whole() == Some(true)
-        {
-            self.ended(end);
-            return Poll::Ready(None);
+        let whole = matches!(&self.body, Body::Upstream(_, events) if events.are_whole() == Some(true));
+        match cut {
+            // Between two events, so that the client reads a watch that is over.
+            Some(end @ (End::GateStopped | End::Revoked)) if whole => {
+                self.ended(end);
+                return Poll::Ready(None);
+            }
+            Some(end @ (End::Lapsed | End::Revoked)) => {
+                self.ended(end);
+                return Poll::Ready(Some(Err(Broken::Lapsed)));
+            }
+            _ => {}
         }
         let frame = match &mut self.body {
             Body::Own(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),

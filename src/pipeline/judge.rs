@@ -1,0 +1,263 @@
+//! Authorizes a request as surely as can be: what the graph does not know may only have not arrived yet.
+//!
+//! 403 is said only when sure. A refusal for want of an edge waits for the graph to catch up, then asks upstream; where that is
+//! not to be had, the client is told to come again.
+
+use std::time::Duration;
+
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{
+        counter::Counter,
+        family::Family,
+        histogram::{Histogram, exponential_buckets},
+    },
+    registry::{Registry, Unit},
+};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::{
+    live::{Live, Unknown},
+    streams::Dependency,
+};
+use crate::{
+    authorizer::{Authorized, Authorizer, Denied},
+    caller::{Caller, Kind},
+    decision::Evidence,
+    graph::{self, Asserts as _, Facts, Key, Pod, Snapshot},
+    rejection::Rejection,
+    request::{Head, Target},
+    watch::Graph,
+};
+
+/// Authorization with all it needs to be sure.
+#[derive(Debug)]
+pub struct Judge {
+    pub authorizer: Authorizer,
+    pub graph: Graph,
+    /// How long a refusal waits for the graph to catch up.
+    pub lag_wait: Duration,
+    pub live: Live,
+    pub metrics: Metrics,
+}
+
+/// On whose word something was decided.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Word {
+    /// What the gate knows: its rules and its graph.
+    Gate,
+    /// Upstream's, which the graph may still have to learn.
+    Upstream,
+}
+
+/// What became of refusals that lag could explain.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    path_check: Histogram,
+    settled: Family<Settled, Counter>,
+}
+
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct Settled {
+    by: &'static str,
+}
+
+/// Between two looks at a graph that changes all the time.
+const PAUSE: Duration = Duration::from_millis(5);
+/// How long what upstream has said is waited for in the graph, where upstream cannot be asked for all of it.
+const LEARN: Duration = Duration::from_secs(2);
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            path_check: Histogram::new(exponential_buckets(1e-7, 2.0, 14)),
+            settled: Family::default(),
+        }
+    }
+}
+
+impl Metrics {
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register_with_unit(
+            "node_authorizer_path_check_duration",
+            "How long decisions that look for a path in the graph take",
+            Unit::Seconds,
+            self.path_check.clone(),
+        );
+        registry.register(
+            "graph_misses",
+            "Requests for which the graph had no path at first, by what settled them: publish and live have rescued the \
+             request, refused is a 403, limited and upstream mean that nobody knows and the client shall come again",
+            self.settled.clone(),
+        );
+    }
+
+    fn settled(&self, by: &'static str) {
+        self.settled.get_or_create(&Settled { by }).inc();
+    }
+}
+
+type Decided = Result<Authorized, Box<Denied>>;
+
+impl Judge {
+    /// Allowed or not, and on whose word; or, as a rejection, not known.
+    pub(super) async fn authorize(&self, caller: Caller, head: Head) -> Result<(Decided, Word), Rejection> {
+        let began = Instant::now();
+        let decided = self.authorizer.authorize(caller, head, &self.graph.load());
+        let evidence = match &decided {
+            Ok(authorized) => &authorized.decision().evidence,
+            Err(denied) => &denied.decision().evidence,
+        };
+        if !matches!(evidence, Evidence::Related { .. } | Evidence::Unrelated { .. }) {
+            return Ok((decided, Word::Gate));
+        }
+        self.metrics.path_check.observe(began.elapsed().as_secs_f64());
+        self.fresh()?;
+        match decided {
+            Err(denied) => self.reconsider(denied).await,
+            allowed => Ok((allowed, Word::Gate)),
+        }
+    }
+
+    /// What the graph must go on to say, if it was the graph that allowed the request.
+    pub(super) fn dependency(&self, authorized: &Authorized, word: Word) -> Option<Dependency> {
+        let Evidence::Related { .. } = authorized.decision().evidence else {
+            return None;
+        };
+        let (caller, info) = (authorized.caller(), authorized.head().info());
+        let Kind::Node(node) = &caller.kind else { return None };
+        let key = self.authorizer.dependency(caller, info)?;
+        Some(Dependency::new(node, key, word == Word::Gate))
+    }
+
+    /// What is not known, or only from long ago, is no ground to allow or to refuse anything.
+    fn fresh(&self) -> Result<(), Rejection> {
+        match self.graph.freshness().doubt() {
+            Some(doubt) => Err(Rejection::not_known(doubt)),
+            None => Ok(()),
+        }
+    }
+
+    async fn reconsider(&self, denied: Box<Denied>) -> Result<(Decided, Word), Rejection> {
+        let Kind::Node(node) = &denied.caller().kind else {
+            return Ok((Err(denied), Word::Gate));
+        };
+        let node = node.clone();
+        let _waiting = self.live.wait(&node).map_err(|unknown| self.unknown(&unknown))?;
+        let denied = match self.catch_up(denied).await {
+            Ok(authorized) => {
+                self.metrics.settled("publish");
+                return Ok((Ok(authorized), Word::Gate));
+            }
+            Err(denied) => denied,
+        };
+        let (caller, info) = (denied.caller(), denied.head().info());
+        let (Some(key), Target::Resource(request)) = (self.authorizer.dependency(caller, info), &info.target) else {
+            return Ok((Err(denied), Word::Gate));
+        };
+        let secret = key.kind == graph::Kind::Secret;
+        let told = self.live.graph(&node, key, request).await;
+        let told = told.map_err(|unknown| self.unknown(&unknown))?;
+        let denied = match self.by_upstream(denied, &told.graph) {
+            Ok(authorized) => return Ok((Ok(authorized), Word::Upstream)),
+            Err(denied) => denied,
+        };
+        // Volumes have secrets too. Which of them are the node's, only the graph knows, once it knows the pods and the volumes.
+        let behind = match secret {
+            true if !self.learns(&node, &told.pods).await => {
+                return Err(self.unknown(&Unknown::Upstream(
+                    "the graph has not learned the node's pods".to_owned(),
+                )));
+            }
+            true => self.volumes_behind(&node, &told.pods),
+            false => Vec::new(),
+        };
+        let denied = if behind.is_empty() {
+            denied
+        } else {
+            let graph = self.live.volumes(&node, &told.pods, &behind).await;
+            let graph = graph.map_err(|unknown| self.unknown(&unknown))?;
+            match self.by_upstream(denied, &graph) {
+                Ok(authorized) => return Ok((Ok(authorized), Word::Upstream)),
+                Err(denied) => denied,
+            }
+        };
+        self.fresh()?;
+        let decided = self.authorizer.reconsider(denied, &self.graph.load());
+        self.metrics
+            .settled(if decided.is_ok() { "publish" } else { "refused" });
+        Ok((decided, Word::Gate))
+    }
+
+    fn by_upstream(&self, denied: Box<Denied>, told: &Snapshot) -> Decided {
+        let decided = self.authorizer.reconsider(denied, told);
+        if decided.is_ok() {
+            self.metrics.settled("live");
+        }
+        decided
+    }
+
+    /// Nobody can be told yes or no.
+    fn unknown(&self, unknown: &Unknown) -> Rejection {
+        let (by, rejection) = match unknown {
+            Unknown::Limited => ("limited", Rejection::too_many_requests(unknown.to_string())),
+            Unknown::Upstream(_) => ("upstream", Rejection::not_known(unknown.to_string())),
+        };
+        self.metrics.settled(by);
+        rejection
+    }
+
+    /// Waits until the graph knows the pods, but not for long.
+    async fn learns(&self, node: &str, pods: &[Pod]) -> bool {
+        let until = Instant::now() + LEARN;
+        let mut published = self.graph.published();
+        let mut unknown = pods.iter().peekable();
+        loop {
+            // What it has known once need not be looked at again.
+            let graph = self.graph.load();
+            while unknown.next_if(|pod| graph.reaches(node, pod.key())).is_some() {}
+            drop(graph);
+            if unknown.peek().is_none() {
+                return true;
+            }
+            if timeout_at(until, published.next()).await.is_err() {
+                return false;
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// The volumes that claims of the pods are bound to, but that the graph does not know of yet.
+    fn volumes_behind(&self, node: &str, pods: &[Pod]) -> Vec<String> {
+        let graph = self.graph.load();
+        let mut behind = Vec::new();
+        for pod in pods {
+            pod.edges(&mut |edge| {
+                let Some(Facts::PersistentVolumeClaim { volume }) = graph.facts(edge.other) else {
+                    return;
+                };
+                let known = graph.reaches(node, Key::cluster(graph::Kind::PersistentVolume, volume));
+                if !volume.is_empty() && !known {
+                    behind.push(volume.clone());
+                }
+            });
+        }
+        behind
+    }
+
+    /// Waits until the graph has the edge, but not for long.
+    async fn catch_up(&self, mut denied: Box<Denied>) -> Result<Authorized, Box<Denied>> {
+        let until = Instant::now() + self.lag_wait;
+        let mut published = self.graph.published();
+        loop {
+            denied = match self.authorizer.reconsider(denied, &self.graph.load()) {
+                Ok(authorized) => return Ok(authorized),
+                Err(denied) => denied,
+            };
+            if timeout_at(until, published.next()).await.is_err() {
+                return Err(denied);
+            }
+            sleep(PAUSE).await;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+use test_case::test_case;
+
+use super::*;
+use crate::api::GroupResource;
+
+/// Whatever happens before: so many in a row, then one after the other.
+#[tokio::test(start_paused = true)]
+async fn an_allowance_is_a_burst_and_a_rate() {
+    let limits = Limits {
+        burst: 5,
+        per_second: 2,
+    };
+    let began = Instant::now();
+    let mut allowance = Allowance::new(limits);
+    for (reads, milliseconds) in [(5, 0), (1, 500), (1, 1000), (4, 3000)] {
+        for _ in 0..reads {
+            allowance.take(limits).await;
+        }
+        assert_eq!(began.elapsed().as_millis(), milliseconds);
+    }
+    tokio::time::advance(Duration::from_secs(3600)).await;
+    let later = Instant::now();
+    for _ in 0..6 {
+        allowance.take(limits).await;
+    }
+    assert_eq!(later.elapsed().as_millis(), 500, "no more than the burst is saved up");
+}
+
+#[test_case("node-a.example.com", true)]
+#[test_case("", true; "none")]
+#[test_case("..", false)]
+#[test_case("a/b", false)]
+#[test_case("a%2fb", false)]
+#[test_case("a,spec.x=y", false)]
+#[test_case("A", false)]
+#[test_case("ä", false)]
+fn only_names_are_put_into_a_question(text: &str, is: bool) {
+    assert_eq!(is_name(text), is);
+}
+
+#[test_case(
+    "",
+    "v1",
+    "",
+    "persistentvolumes",
+    "pv",
+    "/api/v1/persistentvolumes?fieldSelector=metadata.name%3Dpv"
+)]
+#[test_case(
+    "certificates.k8s.io",
+    "v1beta1",
+    "ns",
+    "podcertificaterequests",
+    "p",
+    "/apis/certificates.k8s.io/v1beta1/namespaces/ns/podcertificaterequests?fieldSelector=metadata.name%3Dp"
+)]
+fn the_object_is_asked_for_as_a_list_of_one(
+    group: &str,
+    version: &str,
+    namespace: &str,
+    resource: &str,
+    name: &str,
+    expected: &str,
+) {
+    let request = ResourceRequest {
+        resource: GroupResource {
+            group: group.to_owned(),
+            resource: resource.to_owned(),
+        },
+        version: version.to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        subresource: String::new(),
+        selectors: Default::default(),
+    };
+    assert_eq!(target(&request), expected);
+}
