@@ -41,7 +41,8 @@ use crate::{
     ready::{Pending, Ready},
     server::{self, Limits, Peer, Server, Transport},
     upstream::{self, Upstream},
-    watch,
+    watch::{self, Graph},
+    why::Known,
 };
 
 /// A gate that has everything it needs, and has not begun to serve.
@@ -146,6 +147,11 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
             ready,
             registry: Arc::new(registry),
             level,
+            authorizer: Arc::new(config.authorizer.clone()),
+            known: Arc::new({
+                let graph = graph.clone();
+                move || known(&graph)
+            }),
         },
         pipeline: Arc::new(Pipeline {
             authenticator,
@@ -281,6 +287,17 @@ fn access(authenticator: Option<&Authenticator>, presented: &Presented) -> Acces
         caller.is_ok_and(|caller| caller.kind == Kind::Other)
     });
     if operator { Access::Operator } else { Access::Probe }
+}
+
+/// What answers to operators are made from: what requests are decided from.
+fn known(graph: &Graph) -> Known {
+    Known {
+        // Taken first: what the graph says may only be younger.
+        age: graph.age(),
+        doubt: graph.freshness().doubt(),
+        graph: Arc::clone(&graph.load()),
+        origin: "upstream".to_owned(),
+    }
 }
 
 /// Shows upstream a token that a client sent.

@@ -4,6 +4,7 @@ mod certs;
 mod check;
 mod demo;
 mod serve;
+mod why;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -50,6 +51,19 @@ enum Command {
     Certs(certs::Certs),
     /// Run the gate before an embedded stand-in API server and walk through some requests
     Demo(demo::Demo),
+    /// Explain one decision: may this node do this, and why or why not
+    ///
+    /// Asks a running gate on its admin port or, with --objects, answers from a file of objects. It is the same code that
+    /// judges requests, with the same rules. Nothing is sent to the API server, and what that would say to a request which
+    /// the gate allows is another question.
+    ///
+    /// Exits with 0 if the request is allowed, and with 1 if it is refused, not known, or could not be asked about.
+    Why(why::Why),
+    /// List the nodes that can read an object, and what gives each of them the right
+    ///
+    /// For secrets, configmaps, serviceaccounts, pods, volumes and their claims, and whatever else nodes may read because
+    /// it is theirs. Exits with 0 if any node can, and with 1 if none can or it could not be asked.
+    WhoCan(why::WhoCan),
     /// Print a completion script for a shell
     ///
     /// For example: scopegate completions bash > /etc/bash_completion.d/scopegate
@@ -64,6 +78,8 @@ pub fn main() -> ExitCode {
         Command::Check { config } => check::run(&config),
         Command::Certs(certs) => certs.run(),
         Command::Demo(demo) => demo.run(),
+        Command::Why(why) => why.run(),
+        Command::WhoCan(who_can) => who_can.run(),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "scopegate", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

@@ -24,8 +24,9 @@ pub mod graph;
 // 3: who may do what
 pub mod authorizer;
 
-// 4: whether what it would do is acceptable
+// 4: whether what it would do is acceptable; why it was decided so
 pub mod admission;
+pub mod why;
 
 // 5: effects
 pub mod identity;

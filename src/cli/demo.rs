@@ -78,8 +78,12 @@ impl Demo {
             }
             let scopegate = std::env::current_exe().unwrap_or_else(|_| "scopegate".into());
             anstream::println!("  {} check --config {dir}/gate.yaml", scopegate.display());
+            anstream::println!(
+                "  {} why node-a get secret secret-of-web-on-node-b --admin http://{admin}",
+                scopegate.display()
+            );
             anstream::println!("  tail -f {dir}/audit.log");
-            anstream::println!("  curl http://{admin}/            {DIM}probes, metrics, log level{DIM:#}");
+            anstream::println!("  curl http://{admin}/            {DIM}probes, metrics, log level, why{DIM:#}");
             shutdown.await;
         }
         drop(stop);

@@ -1,20 +1,27 @@
-//! The admin port: probes, metrics, and the log level.
+//! The admin port: probes, metrics, the log level, and why a node may do something or not.
 //!
 //! Probes answer anybody. The rest is for operators: on loopback whoever can reach it, elsewhere whoever has a
 //! certificate of the admin CA.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, fmt::Display, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use prometheus_client::registry::Registry;
+use serde::Serialize;
 use tokio::time::timeout;
 use tracing::info;
 
 use super::{log::Level, metrics};
-use crate::{ready::Ready, server::Hangup};
+use crate::{
+    authorizer::Authorizer,
+    ready::Ready,
+    request::Query,
+    server::Hangup,
+    why::{self, Known},
+};
 
 /// What the admin port shows.
 #[derive(Clone)]
@@ -22,6 +29,9 @@ pub struct Admin {
     pub ready: Ready,
     pub registry: Arc<Registry>,
     pub level: Level,
+    pub authorizer: Arc<Authorizer>,
+    /// What requests are decided from now.
+    pub known: Arc<dyn Fn() -> Known + Send + Sync>,
 }
 
 /// Whether the peer of a connection may use more than the probes.
@@ -57,9 +67,12 @@ impl Admin {
             (&Method::GET, "/metrics") => self.metrics(),
             (&Method::GET, "/debug/log-level") => text(StatusCode::OK, self.level.get() + "\n"),
             (&Method::PUT, "/debug/log-level") => self.set_level(request).await,
-            (_, "/livez" | "/healthz" | "/readyz" | "/metrics" | "/debug/log-level") => {
-                text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n")
-            }
+            (&Method::GET, "/debug/who-can") => self.who_can(&request),
+            (&Method::GET, "/debug/why") => self.why(&request),
+            (
+                _,
+                "/livez" | "/healthz" | "/readyz" | "/metrics" | "/debug/log-level" | "/debug/who-can" | "/debug/why",
+            ) => text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n"),
             (_, "/") => text(StatusCode::OK, INDEX),
             _ => text(StatusCode::NOT_FOUND, "not found; GET / lists what there is\n"),
         })
@@ -67,10 +80,25 @@ impl Admin {
 
     fn metrics(&self) -> Response<Full<Bytes>> {
         let (content_type, body) = metrics::text(&self.registry);
-        let mut response = text(StatusCode::OK, body);
-        let value = http::HeaderValue::from_static(content_type);
-        response.headers_mut().insert(header::CONTENT_TYPE, value);
-        response
+        typed(content_type, body)
+    }
+
+    fn why<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
+        answer(request, |query| {
+            let asked = why::Question::read(query)
+                .parse()
+                .map_err(|unclear| unclear.to_string())?;
+            Ok(why::explain(&asked, &self.authorizer, &(self.known)()))
+        })
+    }
+
+    fn who_can<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
+        answer(request, |query| {
+            let asked = why::Object::read(query)
+                .parse()
+                .map_err(|unclear| unclear.to_string())?;
+            Ok(why::who_can(&asked, &self.authorizer, &(self.known)()))
+        })
     }
 
     async fn set_level(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
@@ -96,7 +124,27 @@ scopegate admin
   GET /readyz?verbose     whether the gate is ready, and what it waits for
   GET /metrics            counters, OpenMetrics
   GET /debug/log-level    the log level; PUT changes it, e.g. curl -X PUT -d debug …
+  GET /debug/why          why a node may do something or not: ?node=…&verb=…&resource=…&namespace=…&name=…, and
+                          &fieldSelector=… for list and watch; &format=json for programs
+  GET /debug/who-can      the nodes that can read an object: ?resource=…&namespace=…&name=…
 ";
+
+/// Answers a question that stands in the query, in the form that is asked for.
+fn answer<B, A: Display + Serialize>(
+    request: &Request<B>,
+    answer: impl FnOnce(&Query) -> Result<A, String>,
+) -> Response<Full<Bytes>> {
+    let query = Query::parse(request.uri().query().unwrap_or_default()).map_err(|malformed| malformed.to_string());
+    let answered = query.and_then(|query| match query.get("format").unwrap_or("text") {
+        "text" => Ok(text(StatusCode::OK, answer(&query)?.to_string())),
+        "json" => {
+            let body = serde_json::to_vec_pretty(&answer(&query)?).map_err(|error| error.to_string())?;
+            Ok(typed("application/json", body))
+        }
+        other => Err(format!("format is json or text, not {other:?}")),
+    });
+    answered.unwrap_or_else(|unclear| text(StatusCode::BAD_REQUEST, unclear + "\n"))
+}
 
 /// In the manner of kube-apiserver's probes: one line a condition when verbose or not met.
 fn health(conditions: &[(&'static str, bool)], verbose: bool) -> Response<Full<Bytes>> {
@@ -116,6 +164,13 @@ fn health(conditions: &[(&'static str, bool)], verbose: bool) -> Response<Full<B
     }
     lines += if met { "check passed\n" } else { "check failed\n" };
     text(code, lines)
+}
+
+fn typed(content_type: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = text(StatusCode::OK, body);
+    let value = http::HeaderValue::from_static(content_type);
+    response.headers_mut().insert(header::CONTENT_TYPE, value);
+    response
 }
 
 fn text(code: StatusCode, body: impl Into<Bytes>) -> Response<Full<Bytes>> {

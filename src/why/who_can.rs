@@ -1,0 +1,124 @@
+//! Which nodes can read an object.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AskedObject, Known, Missing, State, Trail, explanation::rule, question::caller, text::Report};
+use crate::{
+    authorizer::{self, Attributes, Authorizer},
+    decision::Verdict,
+    graph::{Key, Snapshot},
+    request::Target,
+};
+
+/// Every node that can read an object, and by what.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhoCan {
+    pub object: String,
+    /// Sorted by the name of the node.
+    pub nodes: Vec<Trail>,
+    /// What becomes of a read by any other node, and why.
+    pub others: Others,
+    /// Where there is no node: what would have to be there.
+    pub missing: Option<Missing>,
+    pub snapshot: State,
+}
+
+/// Nodes that are not related to the object.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Others {
+    pub allowed: bool,
+    pub rule: String,
+    /// As the log has it, where the rules do not ask how the node and the object are related.
+    pub reason: Option<String>,
+}
+
+/// The most that are written as text.
+const SHOWN: usize = 20;
+/// Any node; what is decided about it depends on nothing but the rules.
+const ANY: &str = "any";
+
+pub fn who_can(asked: &AskedObject, authorizer: &Authorizer, known: &Known) -> WhoCan {
+    let AskedObject { kind, info } = asked;
+    let graph = known.graph.as_ref();
+    let caller = caller(ANY);
+    let others = authorizer.decide(Attributes {
+        caller: &caller,
+        info,
+        impersonates: false,
+        // Nobody is related to anything in it.
+        graph: &Snapshot::default(),
+    });
+    let key = match &info.target {
+        Target::Resource(request) => Key::new(*kind, &request.namespace, &request.name),
+        Target::Path(_) => Key::cluster(*kind, ""),
+    };
+    // Where the rules do not ask the graph, nobody is allowed or refused because of it.
+    let depends = authorizer.dependency(&caller, info).is_some();
+    let readers = if depends { graph.readers(key) } else { Vec::new() };
+    let paths = readers.iter().filter_map(|node| graph.path(node, key));
+    let nodes: Vec<Trail> = paths.map(Trail::from).collect();
+    WhoCan {
+        object: key.to_string(),
+        missing: (depends && nodes.is_empty()).then(|| Missing::of(None, key, graph)),
+        nodes,
+        others: Others {
+            allowed: others.verdict == Verdict::Allow,
+            rule: rule(&others).to_owned(),
+            reason: (!depends).then(|| authorizer::explain(&others, &caller, info)),
+        },
+        snapshot: State::of(known),
+    }
+}
+
+impl WhoCan {
+    /// Whether the gate lets any node read it.
+    pub fn is_anyone(&self) -> bool {
+        self.others.allowed || !self.nodes.is_empty()
+    }
+
+    fn verdict(&self) -> String {
+        let Self { object, nodes, .. } = self;
+        match (nodes.len(), self.others.allowed, self.is_left()) {
+            (0, true, false) => format!("every node can read {object}"),
+            (0, true, true) => format!("no node is related to {object}, and upstream decides who can read it"),
+            (0, false, _) => format!("no node can read {object}"),
+            (1, ..) => format!("1 node can read {object}"),
+            (count, ..) => format!("{count} nodes can read {object}"),
+        }
+    }
+
+    /// Whether what no rule allows is left to upstream.
+    fn is_left(&self) -> bool {
+        self.others.allowed && self.others.rule.starts_with("callers.")
+    }
+}
+
+impl fmt::Display for WhoCan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut report = Report::default();
+        report.lines("path", self.nodes.iter().take(SHOWN).map(|trail| &trail.text));
+        match self.nodes.len().saturating_sub(SHOWN) {
+            0 => {}
+            more => report.line("", format!("and {more} more; JSON has them all")),
+        }
+        if let Some(missing) = &self.missing {
+            report.lines("missing", &missing.text);
+        }
+        if let Some(reason) = &self.others.reason {
+            report.line("because", reason);
+        }
+        if self.is_left() {
+            let rule = &self.others.rule;
+            report.line(
+                "others",
+                format!("{rule} leaves the reads of any other node to upstream"),
+            );
+        }
+        report.line("snapshot", self.snapshot.to_string());
+        report.write(&self.verdict(), f)
+    }
+}
