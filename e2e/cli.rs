@@ -16,6 +16,8 @@ fn help_leads_a_newcomer_on() {
         "serve",
         "check",
         "certs",
+        "why",
+        "who-can",
         "completions",
         "Exit codes",
     ] {

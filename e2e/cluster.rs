@@ -5,7 +5,7 @@ use std::{
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Arc, Weak},
+    sync::{Arc, Mutex, Weak},
     time::{Duration, Instant},
 };
 
@@ -16,15 +16,17 @@ use scopegate::{
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::Mutex;
 
-use crate::gate::{Answer, Process, send, try_send};
+use crate::gate::{Answer, Process, ready, send, try_send};
 
 /// A control plane. It ends when this is dropped; its logs are in its folder until then.
 pub(crate) struct Cluster {
     pub(crate) api: SocketAddr,
+    pub(crate) pki: Pki,
+    etcd: [SocketAddr; 2],
+    guard: Guard,
     dir: TempDir,
-    children: Vec<Child>,
+    children: Mutex<Vec<Child>>,
 }
 
 /// What a cluster enforces itself.
@@ -63,8 +65,8 @@ pub(crate) fn assets() -> Option<PathBuf> {
 
 /// One cluster of each kind serves all tests that run at the same time.
 pub(crate) async fn shared(guard: Guard) -> Option<Arc<Cluster>> {
-    static NODE: Mutex<Weak<Cluster>> = Mutex::const_new(Weak::new());
-    static NONE: Mutex<Weak<Cluster>> = Mutex::const_new(Weak::new());
+    static NODE: tokio::sync::Mutex<Weak<Cluster>> = tokio::sync::Mutex::const_new(Weak::new());
+    static NONE: tokio::sync::Mutex<Weak<Cluster>> = tokio::sync::Mutex::const_new(Weak::new());
     let assets = assets()?;
     let mut shared = match guard {
         Guard::Node => NODE.lock().await,
@@ -108,31 +110,42 @@ impl Cluster {
             .unwrap();
         stranger.write(dir.path(), "stranger").unwrap();
 
-        let (etcd, peer, api) = (free(), free(), free());
-        let mut cluster = Self {
-            api,
+        let cluster = Self {
+            api: free(),
+            pki,
+            etcd: [free(), free()],
+            guard,
             dir,
-            children: Vec::new(),
+            children: Mutex::default(),
         };
         for user in USERS.iter().map(|(user, _, _)| *user).chain(["stranger"]) {
-            cluster.kubeconfig(user, user, api);
+            cluster.kubeconfig(user, user, cluster.api);
         }
+        cluster.run(assets).await;
+        cluster.grant(include_str!("../config/kubernetes/informers.yaml")).await;
+        cluster
+    }
+
+    /// Starts the processes, on what there is in the folder, and waits until they serve.
+    pub(crate) async fn run(&self, assets: &Path) {
+        let [etcd, peer] = self.etcd;
         let etcd_url = format!("http://{etcd}");
-        cluster.spawn(
+        self.spawn(
             Command::new(assets.join("etcd"))
                 .args(["--listen-client-urls", &etcd_url, "--advertise-client-urls", &etcd_url])
                 .args(["--listen-peer-urls", &format!("http://{peer}"), "--data-dir", "etcd"])
                 .args(["--unsafe-no-fsync", "--log-level", "error"]),
             "etcd.log",
         );
-        let (modes, plugins) = match guard {
+        let (modes, plugins) = match self.guard {
             Guard::Node => ("Node,RBAC", "NodeRestriction"),
             Guard::None => ("RBAC", ""),
         };
-        cluster.spawn(
+        let port = self.api.port().to_string();
+        self.spawn(
             Command::new(assets.join("kube-apiserver"))
                 .args(["--etcd-servers", &etcd_url, "--bind-address", "127.0.0.1"])
-                .args(["--secure-port", &api.port().to_string()])
+                .args(["--secure-port", &port])
                 .args(["--tls-cert-file", "server.crt", "--tls-private-key-file", "server.key"])
                 .args(["--client-ca-file", "client-ca.crt"])
                 .args(["--requestheader-client-ca-file", "front-proxy-ca.crt"])
@@ -149,8 +162,15 @@ impl Cluster {
                 .args(["--authorization-mode", modes, "--enable-admission-plugins", plugins]),
             "kube-apiserver.log",
         );
-        cluster.ready().await;
-        cluster
+        self.ready().await;
+    }
+
+    /// Ends the processes and keeps what they have stored.
+    pub(crate) fn stop(&self) {
+        for mut child in self.children.lock().unwrap().drain(..).rev() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
@@ -200,8 +220,8 @@ impl Cluster {
     /// A gate before this cluster, and the kubeconfig of a node that uses it.
     pub(crate) async fn gate(&self, name: &str, identity: &str, more: &str) -> (Process, PathBuf) {
         let process = Process::serve(&self.configuration(&format!("{name}.yaml"), identity, more));
-        let (serving, _) = process.addresses().await;
-        process.line("upstream reached").await;
+        let (serving, admin) = process.addresses().await;
+        ready(admin).await;
         let kubeconfig = self.kubeconfig(&format!("{name}-node-a"), "node-a", serving);
         (process, kubeconfig)
     }
@@ -224,13 +244,21 @@ impl Cluster {
         path
     }
 
-    fn kubeconfig(&self, file: &str, user: &str, server: SocketAddr) -> PathBuf {
+    /// One more user with a client certificate.
+    pub(crate) fn user(&self, file: &str, name: &str, group: Option<&str>) {
+        let pair = self.pki.client_ca.issue(name, group, Usage::Client).unwrap();
+        pair.write(self.dir.path(), file).unwrap();
+        self.kubeconfig(file, file, self.api);
+    }
+
+    /// For a user, and whatever listens at the address.
+    pub(crate) fn kubeconfig(&self, file: &str, user: &str, server: SocketAddr) -> PathBuf {
         let path = self.file(&format!("{file}.kubeconfig"));
         fs::write(&path, site::kubeconfig(server, Some(user))).unwrap();
         path
     }
 
-    fn spawn(&mut self, command: &mut Command, log: &str) {
+    fn spawn(&self, command: &mut Command, log: &str) {
         let log = fs::File::create(self.file(log)).unwrap();
         let errors = log.try_clone().unwrap();
         let command = command
@@ -238,21 +266,18 @@ impl Cluster {
             .stdin(Stdio::null())
             .stdout(log)
             .stderr(errors);
-        self.children.push(command.spawn().unwrap());
+        self.children.lock().unwrap().push(command.spawn().unwrap());
     }
 
-    async fn ready(&mut self) {
+    async fn ready(&self) {
         let began = Instant::now();
         loop {
             let answer = try_send(&self.file("admin.kubeconfig"), Request::get("/readyz"), "").await;
             if answer.is_ok_and(|answer| answer.code == StatusCode::OK) {
                 return;
             }
-            let ended = self
-                .children
-                .iter_mut()
-                .any(|child| child.try_wait().unwrap().is_some());
-            if ended || began.elapsed() > START {
+            let ended = |child: &mut Child| child.try_wait().unwrap().is_some();
+            if self.children.lock().unwrap().iter_mut().any(ended) || began.elapsed() > START {
                 let log = fs::read_to_string(self.file("kube-apiserver.log")).unwrap_or_default();
                 let tail: Vec<&str> = log.lines().rev().take(20).collect();
                 panic!("the cluster did not start:\n{}", tail.join("\n"));
@@ -264,10 +289,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        for child in self.children.iter_mut().rev() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        self.stop();
     }
 }
 

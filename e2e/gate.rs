@@ -1,5 +1,7 @@
 //! A gate process in front of the stand-in, and clients for it.
 
+mod client;
+
 use std::{
     io::{BufRead as _, BufReader},
     net::SocketAddr,
@@ -14,11 +16,12 @@ use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use kube::client::ConfigExt as _;
-use scopegate::{demo::site::Site, identity::token::TOKEN_REVIEWS, upstream};
+use scopegate::{demo::site::Site, identity::token::TOKEN_REVIEWS};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_rustls::{TlsConnector, client::TlsStream, rustls};
+
+pub(crate) use self::client::Client;
 
 /// A running gate process; it is killed when this is dropped.
 pub(crate) struct Gate {
@@ -80,7 +83,18 @@ impl Gate {
             admin,
             process,
         };
-        gate.process.line("upstream reached").await;
+        let (kubeconfig, standin) = (gate.site.file("gate.kubeconfig"), gate.site.upstream.address);
+        let servers = edits.iter().any(|(_, added)| added.contains("servers:"));
+        if !servers
+            && std::fs::read_to_string(kubeconfig)
+                .unwrap()
+                .contains(&standin.to_string())
+        {
+            ready(gate.admin).await;
+        } else {
+            // Behind it is something that a test has made up, and that knows no pods.
+            gate.process.line("upstream reached").await;
+        }
         gate
     }
 
@@ -290,16 +304,7 @@ pub(crate) async fn send(kubeconfig: &Path, request: http::request::Builder, bod
 
 /// The same, where there may be no answer.
 pub(crate) async fn try_send(kubeconfig: &Path, request: http::request::Builder, body: &str) -> Result<Answer, String> {
-    let credentials = upstream::credentials(Some(kubeconfig)).await.unwrap();
-    let connector = credentials.rustls_https_connector().unwrap();
-    let client = hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build(connector);
-    let mut request = request.body(Full::<Bytes>::from(body.to_owned())).unwrap();
-    let target = request.uri().path_and_query().unwrap();
-    let server = credentials.cluster_url.authority().unwrap();
-    *request.uri_mut() = format!("https://{server}{target}").parse().unwrap();
-    let sent = client.request(request).await;
-    let response = sent.map_err(|error| upstream::chain(&error))?;
-    Ok(Answer::read(response).await)
+    Client::new(kubeconfig).await.send(request, body).await
 }
 
 /// One request to an admin port.
@@ -308,6 +313,19 @@ pub(crate) async fn admin(address: SocketAddr, request: http::request::Builder, 
     let mut request = request.body(Full::<Bytes>::from(body.to_owned())).unwrap();
     *request.uri_mut() = format!("http://{address}{}", request.uri()).parse().unwrap();
     Answer::read(client.request(request).await.unwrap()).await
+}
+
+/// Waits until a gate knows all that it needs to know.
+pub(crate) async fn ready(address: SocketAddr) {
+    let began = Instant::now();
+    loop {
+        let answer = admin(address, Request::get("/readyz?verbose"), "").await;
+        if answer.code == StatusCode::OK {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "not ready:\n{}", answer.body);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// An HTTP/2 connection to a gate, with the certificate of a user.

@@ -74,7 +74,7 @@ async fn kubectl_understands_the_gate() {
 /// Before a real kube-apiserver: what it prints is what it prints without the gate.
 #[tokio::test]
 async fn kubectl_says_the_same_with_and_without_the_gate() {
-    let Some(cluster) = shared(Guard::None).await else {
+    let Some(cluster) = shared(Guard::Node).await else {
         return;
     };
     let (_gate, through) = cluster.gate("kubectl", FRONT_PROXY, "").await;

@@ -11,6 +11,8 @@
 
 /// Audit events: one for every request, whatever became of it, and never a secret in them.
 mod audit;
+/// The gate and kube-apiserver's Node authorizer decide alike. Skipped, loudly, without Go.
+mod authorizer;
 /// Client certificates: whom the gate and kube-apiserver take them for, and when they stop to be good.
 mod certificates;
 /// The command line: help, exit codes, completions, certs, demo, check against the stand-in.
@@ -19,6 +21,8 @@ mod cli;
 mod cluster;
 /// Starts the gate as a process, speaks to it, reads what it wrote.
 mod gate;
+/// What nodes may read, before a real kube-apiserver: as it decides itself, in time, and whatever upstream does.
+mod graph;
 /// kubectl with a node's kubeconfig.
 mod kubectl;
 /// What only a real kube-apiserver can settle. Skipped, loudly, where there is none.
@@ -27,10 +31,14 @@ mod kubernetes;
 mod limits;
 /// What operators rely on: start, probes, metrics, logs, reload.
 mod operating;
+/// Programs made of kube-apiserver's own code.
+mod oracle;
 /// Certificates made byte by byte.
 mod pki;
 /// Connections to upstream.
 mod pool;
+/// What generators draw from.
+mod random;
 /// The gate and kube-apiserver read requests alike. Skipped, loudly, without Go.
 mod readings;
 /// The request path: what reaches upstream and as whom, and what does not.
@@ -49,3 +57,5 @@ mod traffic;
 mod upgrades;
 /// Upstreams that misbehave.
 mod upstreams;
+/// Why a node may do something or not: the admin port, the command, and a file of objects.
+mod why;

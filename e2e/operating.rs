@@ -152,15 +152,15 @@ async fn log_lines_can_be_json() {
     assert_eq!(line["level"], "INFO");
     let serving = line["serving"].as_str().unwrap().parse().unwrap();
     let kubeconfig = site.kubeconfig("node-a", serving).unwrap();
-    let refused = send(&kubeconfig, Request::get("/api/v1/namespaces/default/secrets/s"), "").await;
+    let refused = send(&kubeconfig, Request::get("/api/v1/namespaces/default/secrets"), "").await;
     let line: serde_json::Value = serde_json::from_str(&process.line(&refused.audit_id()).await).unwrap();
     for (field, value) in [
         ("message", "request"),
         ("caller", "\"system:node:node-a\""),
-        ("verb", "\"get\""),
-        ("resource", "\"secrets default/s\""),
+        ("verb", "\"list\""),
+        ("resource", "\"secrets default/\""),
         ("decision", "forbid"),
-        ("reason", "no rule has an opinion, callers.nodes.fallback decides"),
+        ("reason", "rule node/secrets: No Object name found"),
     ] {
         assert_eq!(line[field], value, "{line}");
     }
@@ -181,9 +181,13 @@ async fn an_exposed_admin_port_wants_a_certificate() {
         ("nobody", "/livez", 200),
         ("nobody", "/metrics", 401),
         ("nobody", "/debug/log-level", 401),
+        ("nobody", "/debug/who-can?resource=secrets&name=s", 401),
+        ("nobody", "/debug/why?node=node-a&verb=list&resource=pods", 401),
         ("node-a", "/livez", 200),
         ("node-a", "/metrics", 401),
+        ("node-a", "/debug/why?node=node-a&verb=list&resource=pods", 401),
         ("gate", "/metrics", 200),
+        ("gate", "/debug/why?node=node-a&verb=list&resource=pods", 200),
     ] {
         let kubeconfig = site.kubeconfig(user, address).unwrap();
         let answer = send(&kubeconfig, Request::get(target), "").await;

@@ -8,11 +8,12 @@ use rcgen::{
 };
 use rustls::{
     crypto::aws_lc_rs::sign::any_supported_type,
-    pki_types::{CertificateDer, PrivateKeyDer},
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
     sign::{CertifiedKey, SingleCertAndKey},
 };
 use time::{Duration, OffsetDateTime};
 use tokio_rustls::rustls;
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 /// What a certificate is to say.
 #[derive(Clone)]
@@ -159,6 +160,15 @@ impl Template {
 }
 
 impl Entity {
+    /// One that was made elsewhere.
+    pub(crate) fn from_pem(certificate: &str, key: &str) -> Self {
+        let der = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap().to_vec();
+        let (_, parsed) = X509Certificate::from_der(&der).unwrap();
+        let name = parsed.subject().as_raw().to_vec();
+        let key = Arc::new(KeyPair::from_pem(key).unwrap());
+        Self { der, name, key }
+    }
+
     pub(crate) fn sign(&self, template: Template) -> Self {
         template.signed(&self.name, &self.key)
     }

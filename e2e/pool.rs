@@ -49,6 +49,11 @@ async fn watches_do_not_stand_in_the_way_of_a_lease() {
     assert_eq!(answer.code, StatusCode::OK, "{}", answer.body);
 }
 
+/// Whether the gate asks for its own sake; what it forwards has the identifier of its audit event.
+fn is_own<T>(request: &Request<T>) -> bool {
+    !request.headers().contains_key("audit-id")
+}
+
 /// An API server over HTTP/2 that allows few streams and answers only when told to.
 async fn few_streams(site: &Site, allowed: u32, held: Arc<AtomicUsize>) -> Scripted {
     Scripted::start(site, &[b"h2"], move |stream| {
@@ -62,8 +67,8 @@ async fn few_streams(site: &Site, allowed: u32, held: Arc<AtomicUsize>) -> Scrip
                 .unwrap();
             let mut waiting = Vec::new();
             while let Some(Ok((request, mut respond))) = connection.accept().await {
-                if request.uri().path() == "/readyz" {
-                    respond.send_response(Response::new(()), true).unwrap();
+                if is_own(&request) {
+                    let _ = respond.send_response(Response::new(()), true);
                 } else {
                     held.fetch_add(1, Ordering::Relaxed);
                     waiting.push(respond);
@@ -108,7 +113,7 @@ async fn a_refused_stream_is_503_and_not_repeated() {
         async move {
             let mut connection = h2::server::handshake(stream).await.unwrap();
             while let Some(Ok((request, mut respond))) = connection.accept().await {
-                if request.uri().path() == "/readyz" {
+                if is_own(&request) {
                     let _ = respond.send_response(Response::new(()), true);
                 } else {
                     seen.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The gate and kube-apiserver read requests alike: what the gate does not refuse it takes for what they take it for.
 //!
-//! `e2e/oracle` tells what kube-apiserver's own code makes of a request. The requests are ordinary ones, walked through
-//! and picked at random, and such as somebody would write who hopes to be read in two ways.
+//! `e2e/oracle/requestinfo` tells what kube-apiserver's own code makes of a request. The requests are ordinary ones,
+//! walked through and picked at random, and such as somebody would write who hopes to be read in two ways.
 
 mod generate;
 mod kubelet;
@@ -19,8 +19,12 @@ use scopegate::request::{Head, Target};
 use serde::{Deserialize, Serialize};
 
 use self::{
-    generate::{Random, ordinary, strange, walk},
+    generate::{ordinary, strange, walk},
     kubelet::KUBELET,
+};
+use crate::{
+    oracle,
+    random::{self, Random},
 };
 
 /// What a client sends.
@@ -55,15 +59,15 @@ struct Term {
     values: Vec<String>,
 }
 
-/// Another seed finds other things: `SCOPEGATE_SEED=2 make e2e`.
-const SEED: u64 = 1;
 const ORDINARY: usize = 40_000;
 const STRANGE: usize = 60_000;
 
 #[test]
 fn what_the_gate_reads_kube_apiserver_reads_the_same() {
-    let Some(oracle) = oracle() else { return };
-    let seed = std::env::var("SCOPEGATE_SEED").map_or(SEED, |seed| seed.parse().unwrap());
+    let Some(oracle) = oracle::path("requestinfo") else {
+        return;
+    };
+    let seed = random::seed();
     let mut random = Random::new(seed);
     let mut questions = walk(&mut random);
     questions.extend((0..ORDINARY).map(|_| ordinary(&mut random)));
@@ -103,7 +107,9 @@ fn what_a_kubelet_sends_is_read() {
     for question in &questions {
         assert!(gate(question).is_some(), "refused: {question:?}");
     }
-    let Some(oracle) = oracle() else { return };
+    let Some(oracle) = oracle::path("requestinfo") else {
+        return;
+    };
     if let Some(at) = first_difference(&oracle, &questions) {
         panic!("read in two ways: {:?}", questions[at]);
     }
@@ -114,20 +120,6 @@ fn question(method: &str, target: &str) -> Question {
         method: method.to_owned(),
         target: target.to_owned(),
     }
-}
-
-/// The oracle's path, or nothing where the test is to be skipped. `make test` sets the variable.
-fn oracle() -> Option<OsString> {
-    let oracle = std::env::var_os("SCOPEGATE_ORACLE");
-    if oracle.is_none() {
-        let required = std::env::var("SCOPEGATE_E2E").is_ok_and(|value| value == "required");
-        assert!(
-            !required,
-            "SCOPEGATE_E2E=required, but SCOPEGATE_ORACLE is not set; run `make e2e`"
-        );
-        println!("SKIPPED: needs e2e/oracle; install Go and run `make e2e`");
-    }
-    oracle
 }
 
 /// The target the gate would forward and what it takes it for, or nothing if it refuses the request.

@@ -44,9 +44,9 @@ async fn with_the_gates_own_identity_self_reviews_are_refused() {
     assert_eq!(gate.forwarded(), ["GET /version"]);
 }
 
-#[test_case("/api/v1/namespaces/default/secrets/secret-of-web-on-node-a", 403)]
-#[test_case("/api/v1/nodes/node-a", 403)]
-#[test_case("/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-a", 403)]
+#[test_case("/api/v1/namespaces/default/secrets/secret-of-web-on-node-b", 403)]
+#[test_case("/api/v1/nodes/node-b", 403)]
+#[test_case("/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-b", 403)]
 #[test_case("/metrics", 403)]
 #[test_case("/version?a=1;b=2", 400; "semicolon")]
 #[test_case("/version?a=%zz", 400; "bad escape in the query")]

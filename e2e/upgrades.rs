@@ -31,7 +31,8 @@ async fn gate_before(answer: &'static str, edits: &[(&str, &str)]) -> (Gate, Rec
         let record = Arc::clone(&shared);
         async move {
             while let Some(head) = head(&mut stream).await {
-                if head.starts_with("GET /readyz ") {
+                // The gate asks for its own sake.
+                if !head.contains("\r\naudit-id: ") {
                     let ok = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
                     stream.write_all(ok).await.unwrap();
                     continue;

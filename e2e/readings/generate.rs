@@ -7,35 +7,7 @@ use super::{
         NUMBERS, ODD, PATHS, PREFIXES, RESOURCES, SCOPES, TAILS, TEXTS, USUAL,
     },
 };
-
-/// Random enough, and the same everywhere: xorshift.
-pub(super) struct Random(u64);
-
-impl Random {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 16).unwrap() % bound
-    }
-
-    fn one_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-
-    /// Up to `most` of them, one behind the other.
-    fn some(&mut self, most: usize, from: &[&str]) -> String {
-        (0..self.below(most + 1)).map(|_| self.pick(from)).collect()
-    }
-}
+use crate::random::Random;
 
 /// What makes a value for an option.
 type Value = fn(&mut Random) -> String;

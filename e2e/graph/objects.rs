@@ -1,0 +1,99 @@
+//! Objects that nodes have to do with.
+
+use serde_json::{Value, json};
+
+use super::{admin_client, created};
+use crate::cluster::Cluster;
+
+/// A namespace in which pods can be made.
+pub(super) async fn namespace(cluster: &Cluster, name: &str) {
+    let admin = admin_client(cluster).await;
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    created(&admin, "/api/v1/namespaces", &namespace).await;
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});
+    created(&admin, &format!("/api/v1/namespaces/{name}/serviceaccounts"), &account).await;
+}
+
+/// A node, and the certificate of its kubelet.
+pub(super) async fn node(cluster: &Cluster, name: &str) {
+    cluster.user(name, &format!("system:node:{name}"), Some("system:nodes"));
+    let labels = json!({"kubernetes.io/hostname": name});
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}});
+    created(&admin_client(cluster).await, "/api/v1/nodes", &node).await;
+}
+
+/// With whatever else its spec has. It runs nowhere, so it is gone as soon as it is deleted.
+pub(super) fn pod(name: &str, node: &str, spec: &Value) -> Value {
+    let mut pod = json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {
+            "automountServiceAccountToken": false,
+            "containers": [{"name": "c", "image": "i"}],
+        },
+    });
+    if !node.is_empty() {
+        pod["spec"]["nodeName"] = json!(node);
+    }
+    for (key, value) in spec.as_object().unwrap() {
+        pod["spec"][key] = value.clone();
+    }
+    pod
+}
+
+/// That uses the secret of its name.
+pub(super) fn pod_with_secret(name: &str, node: &str) -> Value {
+    let volume = json!({"name": "v", "secret": {"secretName": name}});
+    pod(name, node, &json!({"volumes": [volume]}))
+}
+
+pub(super) fn secret(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}})
+}
+
+pub(super) fn config_map(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}})
+}
+
+pub(super) fn claim(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    })
+}
+
+/// For a claim, with a source such as `csi`.
+pub(super) fn volume(name: &str, namespace: &str, claim: &str, source: &str, settings: &Value) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"},
+            "claimRef": {"namespace": namespace, "name": claim},
+            source: settings,
+        },
+    })
+}
+
+pub(super) fn attachment(name: &str, node: &str, volume: &str) -> Value {
+    json!({
+        "apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": name},
+        "spec": {"attacher": "example.com", "nodeName": node, "source": {"persistentVolumeName": volume}},
+    })
+}
+
+pub(super) fn slice(name: &str, node: &str) -> Value {
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name},
+        "spec": {
+            "driver": "example.com", "nodeName": node,
+            "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
+        },
+    })
+}
+
+pub(super) fn resource_claim(name: &str) -> Value {
+    json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": name},
+        "spec": {"devices": {"requests": [{"name": "d", "exactly": {"deviceClassName": "example.com"}}]}},
+    })
+}
