@@ -5,6 +5,8 @@ use http::Request;
 use scopegate::{
     authorizer::{Attributes, Authorizer, Fallback},
     caller::{Caller, User},
+    config::{Features, KubernetesVersion},
+    graph::Snapshot,
     request::Head,
 };
 
@@ -30,6 +32,7 @@ fn read(bencher: Bencher<'_, '_>, target: &str) {
 fn decide(bencher: Bencher<'_, '_>, target: &str) {
     let gate = Authorizer {
         nodes: Fallback::Deny,
+        node_rules: Features::of(KubernetesVersion::NEWEST).node_rules,
         bootstrap: Fallback::Upstream,
         others: Fallback::Deny,
         masters: Vec::new(),
@@ -40,12 +43,14 @@ fn decide(bencher: Bencher<'_, '_>, target: &str) {
         groups: vec!["system:nodes".to_owned(), "system:authenticated".to_owned()],
         ..User::default()
     });
+    let graph = Snapshot::default();
     let Ok(head) = Head::read(parts(target)) else { return };
     bencher.bench(|| {
         gate.decide(black_box(Attributes {
             caller: &caller,
             info: head.info(),
             impersonates: head.impersonates(),
+            graph: &graph,
         }))
     });
 }

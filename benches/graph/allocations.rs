@@ -1,0 +1,102 @@
+//! That a decision allocates nothing, whoever asks for what and however it ends.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by failing")]
+
+mod cluster;
+mod rows;
+
+use std::{alloc::System, hint::black_box};
+
+use scopegate::{
+    caller::{Caller, Token, User},
+    graph::{Snapshot, Store},
+};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+use self::{
+    cluster::{Cluster, Shape},
+    rows::{Asked, gate, rows},
+};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Beside the rows of the benchmark: every other resource with rules of its own, the rules that go by the name alone, and
+/// what has none.
+const OTHERS: &[&str] = &[
+    "GET /version",
+    "GET /logs/secret",
+    "GET /api/v1/secrets",
+    "GET /api/v1/namespaces/ns0/secrets?fieldSelector=metadata.name%3Dsecret0-shared&watch=true",
+    "PUT /api/v1/namespaces/ns0/secrets/secret0-shared",
+    "GET /api/v1/namespaces/ns0/serviceaccounts/svcacct0-node0",
+    "POST /api/v1/namespaces/ns0/serviceaccounts/svcacct0-node0/token",
+    "POST /api/v1/namespaces/ns0/serviceaccounts/svcacct0-node1/token",
+    "PATCH /api/v1/namespaces/ns0/persistentvolumeclaims/pvc0-pod0-node0/status",
+    "GET /api/v1/nodes/node1",
+    "GET /api/v1/nodes",
+    "GET /api/v1/pods",
+    "POST /api/v1/namespaces/ns0/pods/pod0-node0/eviction",
+    "GET /api/v1/services?watch=true",
+    "DELETE /api/v1/namespaces/ns0/services/web",
+    "GET /apis/resource.k8s.io/v1/namespaces/ns0/resourceclaims/claim",
+    "GET /apis/resource.k8s.io/v1/resourceslices/slice0-node0",
+    "DELETE /apis/resource.k8s.io/v1/resourceslices?fieldSelector=spec.nodeName%3Dnode0",
+    "GET /apis/storage.k8s.io/v1/csinodes/node0",
+    "GET /apis/certificates.k8s.io/v1beta1/namespaces/ns0/podcertificaterequests/r",
+    "POST /apis/authentication.k8s.io/v1/selfsubjectreviews",
+    "GET /apis/apps/v1/deployments",
+];
+
+/// Whatever another thread allocates meanwhile is not the decision's, which would do so every time.
+const TRIES: usize = 10;
+
+#[test]
+fn a_decision_allocates_nothing() {
+    let mut store = Store::default();
+    Cluster::new(Shape::new(3, 5)).unwrap().apply(&mut store);
+    let graph = store.publish();
+    for row in rows().unwrap() {
+        assert_eq!(
+            gate().decide(row.asked.attributes(&graph)).verdict,
+            row.verdict,
+            "{}",
+            row.name
+        );
+        assert_eq!(allocations(&row.asked, &graph), 0, "{}", row.name);
+    }
+    for other in OTHERS {
+        for caller in callers() {
+            let head = Asked::new("", other).unwrap().head;
+            let asked = Asked { caller, head };
+            assert_eq!(allocations(&asked, &graph), 0, "{other} by {:?}", asked.caller);
+        }
+    }
+}
+
+/// One of every kind.
+fn callers() -> [Caller; 5] {
+    let user = |name: &str, group: &str| User {
+        name: name.to_owned(),
+        groups: vec![group.to_owned(), "system:authenticated".to_owned()],
+        ..User::default()
+    };
+    let joining = user("system:bootstrap:abcdef", "system:bootstrappers");
+    [
+        user("system:node:node0", "system:nodes").into(),
+        user("system:node:", "system:nodes").into(),
+        user("somebody", "people").into(),
+        user("admin", "system:masters").into(),
+        Caller::with_token(joining, &Token::new("abcdef.0123456789abcdef")),
+    ]
+}
+
+fn allocations(asked: &Asked, graph: &Snapshot) -> usize {
+    let gate = gate();
+    let tries = (0..TRIES).map(|_| {
+        let before = ALLOCATOR.stats();
+        black_box(gate.decide(black_box(asked.attributes(graph))));
+        let made = ALLOCATOR.stats() - before;
+        made.allocations + made.reallocations
+    });
+    tries.min().unwrap()
+}

@@ -1,0 +1,81 @@
+//! The graph and the decisions made from it, beside upstream's Node authorizer: the same cluster, the same questions, the
+//! same run. `make bench` runs it; docs/performance.md has what came of it once, and what the rows mean.
+//!
+//! It fails if a decision allocates or is wrong, and never over a time. Tables go to standard output, progress to standard
+//! error.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a program for people to read, which may end with a message"
+)]
+
+/// Building the graph, and what it takes.
+mod build;
+/// What is measured over.
+mod cluster;
+/// One shape of it, beside upstream.
+mod compare;
+/// Decisions while somebody writes.
+mod contention;
+/// What decisions cost.
+mod decisions;
+/// Several sizes of it.
+mod growth;
+/// Time and memory.
+mod measure;
+/// Upstream's authorizer.
+mod peer;
+/// What is asked.
+mod rows;
+/// Secrets that many share.
+mod sharing;
+/// How it is printed.
+mod table;
+/// What changes cost.
+mod updates;
+
+use std::{fs, thread};
+
+use anyhow::{Result, ensure};
+
+use self::{cluster::Shape, compare::Measured};
+
+fn main() -> Result<()> {
+    println!("{}", machine());
+    peer::announce();
+    let mut allocating = Vec::new();
+    for shape in [Shape::new(500, 200), Shape::new(5000, 30)] {
+        let measured = Measured::new(shape)?;
+        progress(shape, "upstream's authorizer");
+        measured.print(peer::run(shape)?.as_ref())?;
+        allocating.extend(measured.allocating());
+    }
+    sharing::print()?;
+    contention::print(Shape::new(500, 200))?;
+    growth::print()?;
+    ensure!(
+        allocating.is_empty(),
+        "these decisions allocate: {}",
+        allocating.join(", ")
+    );
+    Ok(())
+}
+
+/// Says what is done now; some of it takes a while.
+fn progress(shape: Shape, what: &str) {
+    eprintln!("{shape}: {what}");
+}
+
+/// Where it runs, and what else does.
+fn machine() -> String {
+    let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpus
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("an unknown CPU", |(_, model)| model);
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    let cores = thread::available_parallelism().map_or(0, usize::from);
+    format!("On {model}, {cores} cores, load average {load} before.")
+}
