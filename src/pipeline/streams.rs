@@ -6,6 +6,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    ops::Range,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -55,7 +56,7 @@ pub(super) struct Dependency {
     kind: Kind,
     namespace: String,
     name: String,
-    /// Until when the graph may not know of it yet: upstream itself has said so.
+    /// Since when upstream has said so, and the graph has not.
     pending: Option<Instant>,
 }
 
@@ -65,8 +66,6 @@ pub(super) type Cut = oneshot::Receiver<End>;
 const EVERY: Duration = Duration::from_secs(1);
 const EVERY_TOKEN: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_secs(5);
-/// How far the graph may be behind upstream without a stream being cut for it.
-const CATCH_UP: Duration = Duration::from_secs(10);
 /// Streams that are looked at before others get their turn.
 const AT_ONCE: usize = 1000;
 /// Tokens that are asked about at the same time.
@@ -162,25 +161,28 @@ impl Streams {
             sleep(within / 2).await;
             let (snapshot, now) = (graph.load_full(), Instant::now());
             let doubtful = graph.freshness() != Freshness::Fresh;
-            // There may be very many, so not under the lock and not all at once.
-            let mut open = std::mem::take(&mut *self.lock());
-            let mut going_on = Vec::with_capacity(open.len());
-            for (number, mut stream) in open.drain(..).enumerate() {
-                let holds = |dependency: &mut Dependency| !doubtful && dependency.holds(&snapshot, now);
-                if stream.depends.as_mut().is_none_or(holds) {
-                    going_on.push(stream);
-                } else {
+            let over = |stream: &mut Stream| match &mut stream.depends {
+                Some(dependency) => doubtful || !dependency.holds(&snapshot, now, within / 2),
+                None => false,
+            };
+            // There may be very many: others get their turn in between. Who is passed over because the list has moved is
+            // looked at the next time.
+            let mut at = 0;
+            while let Some(ended) = self.extract(at..at + AT_ONCE, over) {
+                at += AT_ONCE - ended.len();
+                for stream in ended {
                     let _ = stream.cut.send(End::Revoked);
                 }
-                if number % AT_ONCE == 0 {
-                    yield_now().await;
-                }
-            }
-            self.lock().append(&mut going_on);
-            if self.is_stopping() {
-                self.end_watches();
+                yield_now().await;
             }
         }
+    }
+
+    /// Takes out some of a part of them; nothing if there is no such part.
+    fn extract(&self, part: Range<usize>, some: impl Fn(&mut Stream) -> bool) -> Option<Vec<Stream>> {
+        let mut open = self.lock();
+        let end = part.end.min(open.len());
+        (part.start < end).then(|| open.extract_if(part.start..end, |stream| some(stream)).collect())
     }
 
     fn end_watches(&self) {
@@ -210,17 +212,18 @@ impl Dependency {
             kind: key.kind,
             namespace: key.namespace.to_owned(),
             name: key.name.to_owned(),
-            pending: (!known).then(|| Instant::now() + CATCH_UP),
+            pending: (!known).then(Instant::now),
         }
     }
 
-    fn holds(&mut self, snapshot: &Snapshot, now: Instant) -> bool {
+    /// What upstream has said counts for a moment. If the graph does not learn it, it may have come and gone in between.
+    fn holds(&mut self, snapshot: &Snapshot, now: Instant, moment: Duration) -> bool {
         let key = Key::new(self.kind, &self.namespace, &self.name);
         if snapshot.reaches(&self.node, key) {
             self.pending = None;
             return true;
         }
-        self.pending.is_some_and(|until| now < until)
+        self.pending.is_some_and(|since| now < since + moment)
     }
 }
 
@@ -299,15 +302,16 @@ mod tests {
         store.apply(&attachment);
         let with = store.publish();
 
+        let moment = Duration::from_secs(1);
         let mut known = Dependency::new("n", key, true);
-        assert!(known.holds(&with, Instant::now()));
-        assert!(!known.holds(&without, Instant::now()));
+        assert!(known.holds(&with, Instant::now(), moment));
+        assert!(!known.holds(&without, Instant::now(), moment));
         let mut pending = Dependency::new("n", key, false);
-        assert!(pending.holds(&without, Instant::now()));
-        assert!(pending.holds(&with, Instant::now()));
-        assert!(!pending.holds(&without, Instant::now()), "it was known");
+        assert!(pending.holds(&without, Instant::now(), moment));
+        assert!(pending.holds(&with, Instant::now(), moment));
+        assert!(!pending.holds(&without, Instant::now(), moment), "it was known");
         let mut pending = Dependency::new("n", key, false);
-        assert!(!pending.holds(&without, Instant::now() + CATCH_UP));
+        assert!(!pending.holds(&without, Instant::now() + moment, moment));
     }
 
     #[tokio::test]

@@ -156,7 +156,7 @@ fn unknown(resource: &str) -> Unclear {
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let hint = match best {
         Some((_, plural)) => format!("did you mean {plural}?"),
-        None => format!("write it with its API group, e.g. {resource}.apps"),
+        None => "write it with its API group, e.g. deployments.apps".to_owned(),
     };
     Unclear(format!("the rules for nodes know no resource {resource:?}; {hint}"))
 }
