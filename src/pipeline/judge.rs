@@ -3,7 +3,7 @@
 //! 403 is said only when sure. A refusal for want of an edge waits for the graph to catch up, then asks upstream; where that is
 //! not to be had, the client is told to come again.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use prometheus_client::{
     encoding::EncodeLabelSet,
@@ -163,15 +163,14 @@ impl Judge {
             Err(denied) => denied,
         };
         // Volumes have secrets too. Which of them are the node's, only the graph knows, once it knows the pods and the volumes.
-        let behind = match secret {
-            true if !self.learns(&node, &told.pods).await => {
-                return Err(self.unknown(&Unknown::Upstream(
-                    "the graph has not learned the node's pods".to_owned(),
-                )));
+        let mut behind = Vec::new();
+        if secret {
+            if !self.learns(&node, &told.pods).await {
+                let unknown = Unknown::Upstream("the graph has not learned the node's pods".to_owned());
+                return Err(self.unknown(&unknown));
             }
-            true => self.volumes_behind(&node, &told.pods),
-            false => Vec::new(),
-        };
+            behind = volumes_behind(&self.graph.load(), &node, &told.pods);
+        }
         let denied = if behind.is_empty() {
             denied
         } else {
@@ -227,24 +226,6 @@ impl Judge {
         }
     }
 
-    /// The volumes that claims of the pods are bound to, but that the graph does not know of yet.
-    fn volumes_behind(&self, node: &str, pods: &[Pod]) -> Vec<String> {
-        let graph = self.graph.load();
-        let mut behind = Vec::new();
-        for pod in pods {
-            pod.edges(&mut |edge| {
-                let Some(Facts::PersistentVolumeClaim { volume }) = graph.facts(edge.other) else {
-                    return;
-                };
-                let known = graph.reaches(node, Key::cluster(graph::Kind::PersistentVolume, volume));
-                if !volume.is_empty() && !known {
-                    behind.push(volume.clone());
-                }
-            });
-        }
-        behind
-    }
-
     /// Waits until the graph has the edge, but not for long.
     async fn catch_up(&self, mut denied: Box<Denied>) -> Result<Authorized, Box<Denied>> {
         let until = Instant::now() + self.lag_wait;
@@ -261,3 +242,26 @@ impl Judge {
         }
     }
 }
+
+/// The volumes that claims of the pods are bound to, but that the graph does not know of yet; each once.
+fn volumes_behind(graph: &Snapshot, node: &str, pods: &[Pod]) -> Vec<String> {
+    let mut behind = BTreeSet::new();
+    for pod in pods {
+        pod.edges(&mut |edge| {
+            if edge.other.kind != graph::Kind::PersistentVolumeClaim {
+                return;
+            }
+            let Some(Facts::PersistentVolumeClaim { volume }) = graph.facts(edge.other) else {
+                return;
+            };
+            let known = graph.reaches(node, Key::cluster(graph::Kind::PersistentVolume, volume));
+            if !volume.is_empty() && !known {
+                behind.insert(volume.clone());
+            }
+        });
+    }
+    behind.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests;
