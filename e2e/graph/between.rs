@@ -53,8 +53,8 @@ pub(super) struct Seen {
 /// How informers are treated. Whatever else the gate asks or forwards passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Manner {
-    /// Nothing comes on watches and lists, nor do they end.
-    pub(super) held: bool,
+    /// Nothing comes on watches and lists of paths that begin like this, nor do they end.
+    pub(super) held: Option<&'static str>,
     /// Requests to paths that begin like this are answered with this code.
     pub(super) refused: Option<(&'static str, StatusCode)>,
 }
@@ -67,6 +67,12 @@ pub(super) enum Event {
 }
 
 type Body = UnsyncBoxBody<Bytes, String>;
+
+impl Manner {
+    fn holds(&self, target: &str) -> bool {
+        self.held.is_some_and(|path| target.starts_with(path))
+    }
+}
 
 impl Between {
     pub(super) async fn start(cluster: &Cluster) -> Self {
@@ -142,7 +148,7 @@ impl State {
         let informer = own && (target.contains("watch=") || target.contains("limit="));
         let mut manner = self.manner.subscribe();
         if informer {
-            let _ = manner.wait_for(|manner| !manner.held).await;
+            let _ = manner.wait_for(|manner| !manner.holds(&target)).await;
         }
         let now = *manner.borrow();
         if let Some((path, code)) = now.refused
@@ -202,7 +208,7 @@ where
 
     async fn frame(&mut self) -> Option<Result<Frame<Bytes>, String>> {
         loop {
-            let held = self.manner.borrow_and_update().held;
+            let held = self.manner.borrow_and_update().holds(&self.target);
             let said = tokio::select! {
                 _ = self.manner.changed() => continue,
                 event = self.events.recv(), if self.whole => match event {

@@ -14,7 +14,7 @@ use super::{
 use crate::{cluster::Cluster, gate::Client};
 
 const HELD: Manner = Manner {
-    held: true,
+    held: Some(""),
     refused: None,
 };
 

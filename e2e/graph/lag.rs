@@ -118,7 +118,7 @@ async fn upstream_is_asked_when_informers_are_far_behind() {
     let client = gate.client("behind").await;
 
     between.treat(Manner {
-        held: true,
+        held: Some(""),
         ..Manner::default()
     });
     let pods = "/api/v1/namespaces/behind/pods";
@@ -145,6 +145,29 @@ async fn upstream_is_asked_when_informers_are_far_behind() {
         code == StatusCode::NOT_FOUND
     })
     .await;
+
+    // Pods and claims are known, and only the volume is behind.
+    let mut bound = claim("bound");
+    bound["spec"]["volumeName"] = json!("bound");
+    created(&admin, claims, &bound).await;
+    let volumes = json!([{"name": "v", "persistentVolumeClaim": {"claimName": "bound"}}]);
+    created(&admin, pods, &pod("bound", "behind", &json!({"volumes": volumes}))).await;
+    let known = client.get(&format!("{claims}/bound")).await;
+    assert_eq!(known.code, StatusCode::OK, "{}", known.body);
+    between.treat(Manner {
+        held: Some("/api/v1/persistentvolumes?"),
+        ..Manner::default()
+    });
+    let stage = json!({"namespace": "kube-system", "name": "bound-stage"});
+    let csi = json!({"driver": "example.com", "volumeHandle": "b", "nodeStageSecretRef": stage});
+    let persistent = volume("bound", "behind", "bound", "csi", &csi);
+    created(&admin, "/api/v1/persistentvolumes", &persistent).await;
+    let before = gate.settled("live").await;
+    let answer = client.get("/api/v1/namespaces/kube-system/secrets/bound-stage").await;
+    assert_eq!(answer.code, StatusCode::NOT_FOUND, "{}", answer.body);
+    assert_eq!(gate.settled("live").await, before + 1.0);
+    let foreign = client.get("/api/v1/namespaces/kube-system/secrets/foreign").await;
+    assert_eq!(foreign.code, StatusCode::FORBIDDEN, "{}", foreign.body);
 }
 
 /// Two thousand pods that appear at once, to a gate that is there and to one that comes later; which of the lists are

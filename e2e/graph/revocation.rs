@@ -72,7 +72,7 @@ async fn a_watch_ends_with_the_last_pod_that_needs_its_object() {
 
     // Upstream has allowed it, and the informers do not know why yet: good for a moment, then the client comes again.
     let held = Manner {
-        held: true,
+        held: Some(""),
         ..Manner::default()
     };
     between.treat(held);

@@ -58,7 +58,7 @@ async fn nothing_is_missed_over(cluster: &Cluster, (name, event, lists_again): &
 
     // The changes come when nothing gets through, so only what follows the event can tell of them.
     between.treat(Manner {
-        held: true,
+        held: Some(""),
         ..Manner::default()
     });
     deleted(&admin, &format!("{pods}/before")).await;
