@@ -3,9 +3,11 @@
 //! Rank 0 of the module order: imports nothing of ours.
 
 pub mod names;
+mod quote;
 mod resource;
 mod verb;
 
+pub use quote::quote;
 pub use resource::GroupResource;
 pub use verb::Verb;
 

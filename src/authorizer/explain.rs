@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::forbidden::quote;
 use crate::{
+    api::quote,
     caller::{Caller, Kind},
     decision::{Decision, Evidence, Reason},
     request::{RequestInfo, Target},
