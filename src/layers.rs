@@ -5,6 +5,7 @@ use std::{fs, path::Path};
 /// Ranks as ARCHITECTURE.md draws them.
 const RANKS: &[(&str, u8)] = &[
     ("api", 0),
+    ("json", 0),
     ("body", 1),
     ("caller", 1),
     ("decision", 1),

@@ -7,6 +7,7 @@
 
 // 0: words
 pub mod api;
+pub mod json;
 
 // 1: leaves
 pub mod body;
