@@ -10,6 +10,7 @@ const RANKS: &[(&str, u8)] = &[
     ("caller", 1),
     ("decision", 1),
     ("pki", 1),
+    ("protobuf", 1),
     ("ready", 1),
     ("rejection", 1),
     ("request", 1),

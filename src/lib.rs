@@ -14,6 +14,7 @@ pub mod body;
 pub mod caller;
 pub mod decision;
 pub mod pki;
+pub mod protobuf;
 pub mod ready;
 pub mod rejection;
 pub mod request;

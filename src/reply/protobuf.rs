@@ -3,27 +3,7 @@
 use prost::Message;
 
 use super::status::Status;
-
-/// What every object is wrapped in.
-#[derive(Clone, PartialEq, Message)]
-struct Unknown {
-    #[prost(message, optional, tag = "1")]
-    type_meta: Option<TypeMeta>,
-    #[prost(bytes = "vec", optional, tag = "2")]
-    raw: Option<Vec<u8>>,
-    #[prost(string, optional, tag = "3")]
-    content_encoding: Option<String>,
-    #[prost(string, optional, tag = "4")]
-    content_type: Option<String>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct TypeMeta {
-    #[prost(string, optional, tag = "1")]
-    api_version: Option<String>,
-    #[prost(string, optional, tag = "2")]
-    kind: Option<String>,
-}
+use crate::protobuf::envelope;
 
 #[derive(Clone, PartialEq, Message)]
 struct StatusMessage {
@@ -65,9 +45,6 @@ struct DetailsMessage {
     uid: Option<String>,
 }
 
-/// Where every object begins.
-const MAGIC: &[u8] = b"k8s\0";
-
 pub(super) fn encode(status: &Status<'_>) -> Vec<u8> {
     let text = |text: &str| Some(text.to_owned());
     let details = status.details.as_ref().map(|details| DetailsMessage {
@@ -93,16 +70,7 @@ pub(super) fn encode(status: &Status<'_>) -> Vec<u8> {
         details,
         code: Some(status.code.into()),
     };
-    let object = Unknown {
-        type_meta: Some(TypeMeta {
-            api_version: text(status.api_version),
-            kind: text(status.kind),
-        }),
-        raw: Some(message.encode_to_vec()),
-        content_encoding: text(""),
-        content_type: text(""),
-    };
-    [MAGIC, &object.encode_to_vec()].concat()
+    envelope(status.api_version, status.kind, &[&message.encode_to_vec()])
 }
 
 #[cfg(test)]
