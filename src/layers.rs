@@ -9,6 +9,7 @@ const RANKS: &[(&str, u8)] = &[
     ("body", 1),
     ("caller", 1),
     ("decision", 1),
+    ("patch", 1),
     ("pki", 1),
     ("protobuf", 1),
     ("ready", 1),

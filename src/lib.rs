@@ -13,6 +13,7 @@ pub mod json;
 pub mod body;
 pub mod caller;
 pub mod decision;
+pub mod patch;
 pub mod pki;
 pub mod protobuf;
 pub mod ready;

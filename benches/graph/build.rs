@@ -1,9 +1,12 @@
 //! What it costs to get the graph together, and to have it.
 
 use anyhow::Result;
-use scopegate::graph::{Asserts, Node, PersistentVolumeClaim, Pod, ServiceAccount, Store};
+use scopegate::{
+    graph::{Asserts, Node, PersistentVolumeClaim, Pod, ServiceAccount, Store},
+    json::Json,
+    patch::{POD, Patch, Type},
+};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::{
     cluster::{Cluster, Shape},
@@ -105,13 +108,14 @@ impl Reading {
 
 /// Pods as they come from upstream, bare or with everything that pods have.
 pub(super) fn read(shape: Shape, whole: bool) -> Result<Reading> {
-    let rest: Value = serde_json::from_str(REST)?;
+    let rest = Patch::read(Type::Merge, REST.as_bytes())?;
     let texts = (0..READ).map(|i| {
-        let mut pod = serde_json::from_str(&shape.pod(i / shape.pods_per_node, i % shape.pods_per_node))?;
-        if whole {
-            json_patch::merge(&mut pod, &rest);
+        let bare = shape.pod(i / shape.pods_per_node, i % shape.pods_per_node);
+        if !whole {
+            return Ok(bare);
         }
-        Ok(serde_json::to_string(&pod)?)
+        let whole = rest.clone().apply(&POD, Json::parse(bare.as_bytes())?)?;
+        Ok(String::from_utf8(whole.to_vec())?)
     });
     let texts = texts.collect::<Result<Vec<String>>>()?;
     let mut fastest = f64::INFINITY;

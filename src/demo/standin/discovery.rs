@@ -27,8 +27,11 @@ pub(super) fn document(path: &str) -> Option<Response<Body>> {
             "groups": groups().into_iter().filter_map(group).collect::<Vec<_>>(),
         }),
         ["apis", name] if !name.is_empty() => {
-            let mut document = json!({ "kind": "APIGroup", "apiVersion": "v1" });
-            json_patch::merge(&mut document, &group(name)?);
+            let mut document = group(name)?;
+            with(
+                &mut document,
+                &[("kind", json!("APIGroup")), ("apiVersion", json!("v1"))],
+            );
             document
         }
         ["api", version] => resources("", version)?,
@@ -107,10 +110,19 @@ fn subresource(kind: &Kind, sub: &str) -> Value {
         "verbs": ["get", "patch", "update"],
     });
     if sub == "eviction" {
-        let eviction = json!({
-            "group": "policy", "version": "v1", "kind": "Eviction", "verbs": ["create"],
-        });
-        json_patch::merge(&mut entry, &eviction);
+        let eviction = [
+            ("group", json!("policy")),
+            ("version", json!("v1")),
+            ("kind", json!("Eviction")),
+            ("verbs", json!(["create"])),
+        ];
+        with(&mut entry, &eviction);
     }
     entry
+}
+
+fn with(object: &mut Value, fields: &[(&str, Value)]) {
+    if let Some(object) = object.as_object_mut() {
+        object.extend(fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+    }
 }

@@ -1,7 +1,6 @@
 //! From what a client sent to what is stored: kind, name and namespace that agree with the path,
 //! patches applied, and the fields a write may not touch kept as they were.
 
-use json_patch::PatchOperation;
 use serde_json::Value;
 
 use super::{
@@ -10,39 +9,39 @@ use super::{
     object::{carry, carry_meta, set_meta, text},
     store::Key,
 };
+use crate::{
+    json::Json,
+    patch::{self, Patch, Type},
+};
 
-/// A patch the stand-in can apply.
-pub(super) enum Patch {
-    Json(Vec<PatchOperation>),
-    Merge(Value),
-}
-
-impl Patch {
-    pub(super) fn parse(content_type: Option<&str>, body: &[u8]) -> Result<Self, Refusal> {
-        let patch = match media_type(content_type.unwrap_or_default()) {
-            "application/json-patch+json" => serde_json::from_slice(body).map(Self::Json),
-            "application/merge-patch+json" => serde_json::from_slice(body).map(Self::Merge),
-            other => {
-                let message = format!(
-                    "the stand-in does not do patches of type {other:?}: only \
-                     application/json-patch+json and application/merge-patch+json"
-                );
-                return Err(Refusal::media_type(message));
-            }
-        };
-        patch.map_err(|error| Refusal::bad_request(format!("the patch cannot be read: {error}")))
-    }
-
-    pub(super) fn apply(&self, old: &Value) -> Result<Value, Refusal> {
-        let mut new = old.clone();
-        match self {
-            Self::Json(operations) => {
-                json_patch::patch(&mut new, operations).map_err(|error| Refusal::invalid(error.to_string()))?;
-            }
-            Self::Merge(patch) => json_patch::merge(&mut new, patch),
+/// What a patch of this type makes of an object.
+pub(super) fn patched(kind: &Kind, content_type: Option<&str>, body: &[u8], old: &Value) -> Result<Value, Refusal> {
+    let patch_type = match media_type(content_type.unwrap_or_default()) {
+        "application/json-patch+json" => Type::Json,
+        "application/merge-patch+json" => Type::Merge,
+        "application/strategic-merge-patch+json" => Type::Strategic,
+        other => {
+            return Err(Refusal::media_type(format!(
+                "the stand-in does not do patches of type {other:?}"
+            )));
         }
-        Ok(new)
-    }
+    };
+    let schema = match kind.kind {
+        "Node" => &patch::NODE,
+        "PersistentVolumeClaim" => &patch::PERSISTENT_VOLUME_CLAIM,
+        "Pod" => &patch::POD,
+        // No list of theirs is merged but those that every object has.
+        _ => &patch::OTHER,
+    };
+    let refused = |error: patch::Error| match error {
+        patch::Error::Malformed(why) => Refusal::bad_request(why),
+        error => Refusal::invalid(error.to_string()),
+    };
+    let old = old.to_string();
+    let old = Json::parse(old.as_bytes()).map_err(|error| Refusal::invalid(error.to_string()))?;
+    let patch = Patch::read(patch_type, body).map_err(refused)?;
+    let new = patch.apply(schema, old).map_err(refused)?;
+    serde_json::from_slice(&new.to_vec()).map_err(|error| Refusal::invalid(error.to_string()))
 }
 
 /// Makes an object say its kind, which it may leave out but not contradict.

@@ -118,7 +118,7 @@ async fn refusals_are_statuses() {
     let test = json!([{ "op": "test", "path": "/spec/nodeName", "value": "n9" }]);
     let a = "/api/v1/namespaces/web/pods/a";
     let pods = "/api/v1/namespaces/web/pods";
-    let strategic = "application/strategic-merge-patch+json";
+    let apply = "application/apply-patch+yaml";
     #[rustfmt::skip]
     let rows = [
         ("GET", "/api/v1/namespaces/web/pods/zz", JSON, Value::Null, 404, "NotFound"),
@@ -139,7 +139,7 @@ async fn refusals_are_statuses() {
         ("PUT", a, JSON, named("b"), 400, "BadRequest"),
         ("PUT", a, JSON, stale, 409, "Conflict"),
         ("PUT", "/api/v1/nodes/zz", JSON, named("zz"), 404, "NotFound"),
-        ("PATCH", a, strategic, json!({}), 415, "UnsupportedMediaType"),
+        ("PATCH", a, apply, json!({}), 415, "UnsupportedMediaType"),
         ("PATCH", a, "application/json-patch+json", test, 422, "Invalid"),
         ("DELETE", pods, JSON, Value::Null, 405, "MethodNotAllowed"),
         ("DELETE", a, JSON, json!({ "dryRun": ["All"] }), 400, "BadRequest"),

@@ -12,7 +12,7 @@ use super::{
     answer::{Refusal, deleted, json_response},
     kinds::Kind,
     object::{now, set_meta, text, uid},
-    prepare::{Patch, identify, media_type, settle, typed},
+    prepare::{identify, media_type, patched, settle, typed},
     reviews,
     routes::{Query, Route, Target},
     select::Cover,
@@ -75,8 +75,7 @@ impl Call<'_> {
                 self.update(key, |_| Ok(new))
             }
             (&Method::PATCH, Target::Object(key) | Target::Subresource(key, _)) => {
-                let patch = Patch::parse(self.content_type, &self.body)?;
-                self.update(key, |old| patch.apply(old))
+                self.update(key, |old| patched(kind, self.content_type, &self.body, old))
             }
             (&Method::DELETE, Target::Object(key)) => self.delete(key, StatusCode::OK),
             _ => Err(Refusal::not_allowed()),
