@@ -33,10 +33,14 @@ mod limits;
 mod operating;
 /// Programs made of kube-apiserver's own code.
 mod oracle;
+/// The gate and kube-apiserver apply patches alike. Skipped, loudly, without Go.
+mod patch;
 /// Certificates made byte by byte.
 mod pki;
 /// Connections to upstream.
 mod pool;
+/// The gate and kube-apiserver read protobuf bodies alike. Skipped, loudly, without Go.
+mod protobuf;
 /// What generators draw from.
 mod random;
 /// The gate and kube-apiserver read requests alike. Skipped, loudly, without Go.

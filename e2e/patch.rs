@@ -1,0 +1,176 @@
+//! The gate and kube-apiserver apply patches alike: to the same object, or both refuse.
+//!
+//! `e2e/oracle/patch` tells what kube-apiserver's own code makes of an object and a patch.
+
+mod generate;
+mod shapes;
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io::{BufRead as _, BufReader, Write as _},
+    process::{Command, Stdio},
+    thread,
+};
+
+use scopegate::{
+    json::Json,
+    patch::{NODE, PERSISTENT_VOLUME_CLAIM, POD, Patch, Type},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    oracle,
+    random::{self, Random},
+};
+
+/// An object and a patch for it.
+#[derive(Clone, Debug, Serialize)]
+struct Question {
+    r#type: &'static str,
+    schema: &'static str,
+    old: Value,
+    patch: Value,
+}
+
+/// The new object, or why there is none.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Answer {
+    new: Option<Value>,
+    error: String,
+    code: u16,
+}
+
+const PAIRS: usize = 60_000;
+
+/// What the gate refuses and kube-apiserver may not: each stands for an outcome that is chance or that nobody asks for.
+const STRICTER: &[&str] = &[
+    "the patch has more than one outcome",
+    "is no list that can be ordered",
+    "is no key of a list item",
+];
+
+/// What kube-apiserver refuses and the gate does not: it knows the type of every field, and the gate of merged lists alone.
+const UNTYPED: &[&str] = &[
+    "unable to find api field",
+    "data type is not struct",
+    "expected slice or array type",
+];
+
+#[test]
+fn what_the_gate_makes_of_a_patch_kube_apiserver_makes_of_it() {
+    let Some(oracle) = oracle::path("patch") else {
+        return;
+    };
+    let seed = random::seed();
+    let mut random = Random::new(seed);
+    let questions: Vec<_> = (0..PAIRS).map(|_| question(&mut random)).collect();
+    let answers = ask(&oracle, &questions);
+    let mut outcomes = BTreeMap::<_, usize>::new();
+    for (question, theirs) in questions.iter().zip(&answers) {
+        let ours = gate(question);
+        let outcome = compare(&ours, theirs);
+        assert!(
+            !outcome.is_empty(),
+            "seed {seed}: two outcomes of {}\ngate:           {ours:?}\nkube-apiserver: {theirs:?}",
+            serde_json::to_string(question).unwrap()
+        );
+        *outcomes.entry((question.r#type, outcome)).or_default() += 1;
+    }
+    println!("seed {seed}: {outcomes:?}");
+    // A gate that refuses everything would agree with anybody.
+    for (kind, least) in [("json", PAIRS / 20), ("merge", PAIRS / 10), ("strategic", PAIRS / 10)] {
+        let applied = outcomes[&(kind, "both apply")];
+        assert!(applied > least, "{applied} {kind} patches were applied");
+    }
+}
+
+/// How the two go together, if they do.
+fn compare(ours: &Answer, theirs: &Answer) -> &'static str {
+    let among = |answer: &Answer, texts: &[&str]| texts.iter().any(|text| answer.error.contains(text));
+    match (&ours.new, &theirs.new) {
+        (Some(ours), Some(theirs)) if ours == theirs => "both apply",
+        (None, None) if ours.code == theirs.code => "both refuse",
+        // Both are checked in another order, or the error depends on the order of keys in a Go map.
+        (None, None) => "both refuse, with different codes",
+        (None, Some(_)) if among(ours, STRICTER) => "the gate is stricter",
+        (Some(_), None) if among(theirs, UNTYPED) => "kube-apiserver knows the type",
+        _ => "",
+    }
+}
+
+fn question(random: &mut Random) -> Question {
+    let schema = random.pick(&["Node", "Pod", "PersistentVolumeClaim"]);
+    let (r#type, (old, patch)) = match random.below(4) {
+        0 => ("json", generate::json(random)),
+        1 => ("merge", generate::merge(random)),
+        _ => ("strategic", generate::strategic(random, schema)),
+    };
+    Question {
+        r#type,
+        schema,
+        old,
+        patch,
+    }
+}
+
+fn gate(question: &Question) -> Answer {
+    let kind = match question.r#type {
+        "json" => Type::Json,
+        "merge" => Type::Merge,
+        _ => Type::Strategic,
+    };
+    let schema = match question.schema {
+        "Node" => &NODE,
+        "Pod" => &POD,
+        _ => &PERSISTENT_VOLUME_CLAIM,
+    };
+    let (old, patch) = (question.old.to_string(), question.patch.to_string());
+    let old = Json::parse(old.as_bytes()).unwrap();
+    let new = Patch::read(kind, patch.as_bytes()).and_then(|patch| patch.apply(schema, old));
+    match new {
+        Ok(new) => Answer {
+            new: serde_json::from_slice(&new.to_vec()).unwrap(),
+            ..Answer::default()
+        },
+        Err(error) => Answer {
+            new: None,
+            code: match error {
+                scopegate::patch::Error::Malformed(_) => 400,
+                scopegate::patch::Error::Rejected(_) => 422,
+                scopegate::patch::Error::TooLarge(_) => 413,
+                scopegate::patch::Error::Untyped(_) => 500,
+            },
+            error: error.to_string(),
+        },
+    }
+}
+
+/// All at once: the oracle answers line by line.
+fn ask(oracle: &OsString, questions: &[Question]) -> Vec<Answer> {
+    let mut child = Command::new(oracle)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let lines: Vec<_> = questions
+        .iter()
+        .map(|question| serde_json::to_string(question).unwrap())
+        .collect();
+    let writer = thread::spawn(move || {
+        for line in lines {
+            writeln!(stdin, "{line}").unwrap();
+        }
+    });
+    let answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    let answers: Vec<Answer> = answers
+        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+        .collect();
+    writer.join().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(answers.len(), questions.len());
+    answers
+}
