@@ -20,12 +20,14 @@ mod snapshot;
 mod store;
 mod vertex;
 
+#[cfg(test)]
+pub(crate) use self::edges::model;
 pub use self::{
     edges::{
         Asserts, CsiDriver, Edge, Meta, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest,
         Relation, ResourceSlice, ServiceAccount, VolumeAttachment, Watched,
     },
-    facts::Facts,
+    facts::{Driver, Facts, PodFacts, TokenSource, Tokens, Uid},
     field::{Field, Template},
     path::{Path, Step},
     snapshot::{Sizes, Snapshot},

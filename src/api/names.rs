@@ -22,3 +22,6 @@ pub const BOOTSTRAPPERS_GROUP: &str = "system:bootstrappers";
 
 /// WebSocket subprotocols that begin like this are bearer tokens.
 pub const BEARER_SUBPROTOCOL: &str = "base64url.bearer.authorization.k8s.io.";
+
+/// Marks a pod that a kubelet has written of its own accord, whatever the value.
+pub const MIRROR_POD_ANNOTATION: &str = "kubernetes.io/config.mirror";

@@ -4,13 +4,14 @@
 //! the rest of an object is passed over while it is read.
 
 mod bound;
+mod driver;
 mod known;
 mod meta;
 mod pod;
 mod volume;
 
 #[cfg(test)]
-mod model;
+pub(crate) mod model;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +19,7 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, de::DeserializeOwned};
 
-use super::{Facts, Field, Key, Kind};
+use super::{Facts, Field, Key, Kind, PodFacts};
 
 pub use self::{
     bound::{PodCertificateRequest, ResourceSlice, VolumeAttachment},
@@ -39,6 +40,11 @@ pub trait Asserts {
 
     /// What is to be known about the object beside its edges.
     fn facts(&self) -> Option<Facts> {
+        None
+    }
+
+    /// The node it is bound to, and what that node has to know of it; of pods only.
+    fn bound(&self) -> Option<(&str, PodFacts)> {
         None
     }
 }

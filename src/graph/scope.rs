@@ -3,7 +3,7 @@
 //! Nodes share nothing here. What a question costs depends on the one node's own pods, however many nodes, pods or volumes
 //! use the same secret, and a change touches the scopes of the nodes it concerns.
 
-use super::{Field, names::Id};
+use super::{Field, PodFacts, names::Id};
 
 /// An edge, and where to find it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -19,6 +19,8 @@ pub(super) struct Arrow {
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     arrows: Vec<Arrow>,
+    /// The pods that are bound to the node, by their numbers.
+    pods: Vec<(Id, PodFacts)>,
 }
 
 /// Room for the edges of a few more pods, so that a copy that is changed is not copied again.
@@ -29,7 +31,30 @@ impl Scope {
     pub(super) fn edit(&self) -> Self {
         let mut arrows = Vec::with_capacity(self.arrows.len() + ROOM);
         arrows.extend_from_slice(&self.arrows);
-        Self { arrows }
+        let pods = self.pods.clone();
+        Self { arrows, pods }
+    }
+
+    pub(super) fn pod(&self, pod: Id) -> Option<&PodFacts> {
+        let at = self.pods.binary_search_by_key(&pod, |(id, _)| *id).ok()?;
+        self.pods.get(at).map(|(_, facts)| facts)
+    }
+
+    pub(super) fn bind(&mut self, pod: Id, facts: PodFacts) {
+        match self.pods.binary_search_by_key(&pod, |(id, _)| *id) {
+            Ok(at) => {
+                if let Some(bound) = self.pods.get_mut(at) {
+                    bound.1 = facts;
+                }
+            }
+            Err(at) => self.pods.insert(at, (pod, facts)),
+        }
+    }
+
+    pub(super) fn unbind(&mut self, pod: Id) {
+        if let Ok(at) = self.pods.binary_search_by_key(&pod, |(id, _)| *id) {
+            self.pods.remove(at);
+        }
     }
 
     /// Adds an edge. Says whether it is the first one from its object.
@@ -78,6 +103,7 @@ impl Scope {
     /// Gives back what it has too much of, before it is kept.
     pub(super) fn shrink(&mut self) {
         self.arrows.shrink_to_fit();
+        self.pods.shrink_to_fit();
     }
 
     fn from(&self, hash: u32, from: Id) -> &[Arrow] {

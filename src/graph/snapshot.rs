@@ -6,7 +6,7 @@ use foldhash::quality::RandomState;
 use rpds::HashTrieMapSync;
 
 use super::{
-    Facts, Key, Kind,
+    Facts, Key, Kind, PodFacts,
     names::Names,
     path::{Path, Step},
     scope::{Arrow, Scope},
@@ -85,6 +85,12 @@ impl Snapshot {
         let mut names: Vec<&str> = readers.map(|(node, _)| node.as_ref()).collect();
         names.sort_unstable();
         names
+    }
+
+    /// What is known of a pod that is bound to the node.
+    pub fn pod(&self, node: &str, key: Key<'_>) -> Option<&PodFacts> {
+        let scope = self.scopes.get(node)?;
+        scope.pod(self.arrow(scope, key)?.from)
     }
 
     /// What else is known of the object, if it is there.

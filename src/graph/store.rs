@@ -14,7 +14,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use super::{
-    Asserts, Field, Key, Kind, Relation, Snapshot,
+    Asserts, Field, Key, Kind, PodFacts, Relation, Snapshot,
     names::{Id, MAX_NAME, Names},
     scope::Scope,
     snapshot::Sizes,
@@ -85,6 +85,9 @@ impl Store {
         self.replace(owner, Some(now.into_boxed_slice()));
         if let Some(facts) = object.facts() {
             self.facts_changed |= self.published.learn(key, facts);
+        }
+        if let Some((node, facts)) = object.bound() {
+            self.bind(owner, node, facts);
         }
     }
 
@@ -162,6 +165,12 @@ impl Store {
         // What it asserted is still there while it is undone, and all there when the new is done: both ways follow the edges
         // through the object.
         self.unlink(owner, &gone);
+        for assertion in gone
+            .iter()
+            .filter(|one| owner.kind() == Kind::Pod && one.other.kind() == Kind::Node)
+        {
+            self.scope(assertion.other).unbind(owner);
+        }
         match now {
             Some(now) => {
                 if self.asserted.insert(owner, now).is_none() {
@@ -183,6 +192,19 @@ impl Store {
         }
         if before.is_some() && !self.asserted.contains_key(&owner) {
             self.release(owner);
+        }
+    }
+
+    /// Notes what the node has to know of a pod that was bound to it.
+    fn bind(&mut self, pod: Id, node: &str, facts: PodFacts) {
+        let Some(node) = self.find(Key::cluster(Kind::Node, node)) else {
+            return;
+        };
+        let name = self.names.get(node).map_or("", |key| key.name);
+        let published = || self.published.scopes.get(name).map(|scope| &**scope);
+        let scope = self.changed.get(&node).or_else(published);
+        if scope.and_then(|scope| scope.pod(pod)) != Some(&facts) {
+            self.scope(node).bind(pod, facts);
         }
     }
 

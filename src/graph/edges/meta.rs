@@ -7,10 +7,10 @@ use serde::{
     de::{IgnoredAny, MapAccess, Visitor},
 };
 
-use crate::graph::{Key, Kind};
-
-/// Marks a pod that a kubelet has written of its own accord, whatever the value.
-const MIRROR_POD_ANNOTATION: &str = "kubernetes.io/config.mirror";
+use crate::{
+    api::names::MIRROR_POD_ANNOTATION,
+    graph::{Key, Kind},
+};
 
 /// What names an object, and one state of it.
 #[derive(Clone, Debug, Default, Deserialize)]

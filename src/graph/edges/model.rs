@@ -140,6 +140,20 @@ const NOT_IN_VOLUME: &[(&str, &str)] = &[
     ),
 ];
 
+/// Every path in a pod at which an object can be named.
+pub(crate) fn references_of_a_pod() -> impl Iterator<Item = &'static str> {
+    let none = NOT_IN_POD.iter().map(|(path, _)| *path);
+    POD.iter().map(|(path, _)| *path).chain(none)
+}
+
+/// The fields of a volume of a pod, and of a part of a projected one.
+pub(crate) fn fields_of_volumes() -> [BTreeSet<String>; 2] {
+    [
+        Model::of::<full::Volume>().fields(),
+        Model::of::<full::VolumeProjection>().fields(),
+    ]
+}
+
 #[test]
 fn every_field_that_can_hold_text_is_a_reference_or_listed_as_none() {
     let mut known = BTreeSet::new();
@@ -259,7 +273,7 @@ fn pod() -> Value {
 }
 
 /// Writes a reference to x at the path: into the second entry of the first list on the way, and the third of the next.
-fn refer(object: &mut Value, path: &str) {
+pub(crate) fn refer(object: &mut Value, path: &str) {
     let mut at = object;
     let mut index = 0;
     for part in path.split('.') {

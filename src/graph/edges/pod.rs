@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use self::volume::Volume;
 use super::{Asserts, Edge, LocalObjectReference, Meta, Watched, each, given};
-use crate::graph::{Field, Key, Kind, Template};
+use crate::graph::{Field, Key, Kind, PodFacts, Template, Tokens, Uid};
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Pod {
@@ -140,6 +140,11 @@ impl Asserts for Pod {
         spec.references(&mut needs);
         self.resource_claims(spec, &mut needs);
     }
+
+    fn bound(&self) -> Option<(&str, PodFacts)> {
+        let node = self.node();
+        (!node.is_empty()).then(|| (node, self.pod_facts()))
+    }
 }
 
 impl Watched for Pod {
@@ -151,6 +156,38 @@ impl Watched for Pod {
 }
 
 impl Pod {
+    pub fn uid(&self) -> &str {
+        self.metadata.uid()
+    }
+
+    /// Empty if it is bound to none yet.
+    pub fn node(&self) -> &str {
+        let spec = self.spec.as_ref();
+        spec.and_then(|spec| given(&spec.node_name)).unwrap_or_default()
+    }
+
+    pub fn service_account(&self) -> &str {
+        let spec = self.spec.as_ref();
+        spec.and_then(|spec| given(&spec.service_account_name))
+            .unwrap_or_default()
+    }
+
+    pub fn is_mirror(&self) -> bool {
+        self.metadata.is_mirror()
+    }
+
+    /// What the node that it is bound to may do with it depends on this.
+    pub fn pod_facts(&self) -> PodFacts {
+        let mut sources = Vec::new();
+        for (_, volume) in self.spec.iter().flat_map(|spec| each(&spec.volumes)) {
+            volume.token_sources(self.metadata.name(), &mut sources);
+        }
+        PodFacts {
+            uid: Uid::from(self.metadata.uid()),
+            tokens: Tokens::new(&sources),
+        }
+    }
+
     /// A claim is named, or made from a template and then named in the status. One that was not needed, or is not there yet,
     /// has no name.
     fn resource_claims(&self, spec: &Spec, needs: &mut Needs<'_>) {

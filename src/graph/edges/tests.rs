@@ -6,7 +6,7 @@ use super::{
     Asserts, CsiDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest, ResourceSlice,
     ServiceAccount, VolumeAttachment, Watched,
 };
-use crate::graph::Facts;
+use crate::graph::{Driver, Facts, TokenSource, Tokens};
 
 /// What an object says, in order.
 pub(super) fn told<T: Asserts + DeserializeOwned>(object: &Value) -> Vec<String> {
@@ -364,6 +364,74 @@ fn what_is_known_of_objects() {
         let token_audiences = audiences.into_iter().map(str::to_owned).collect();
         check::<CsiDriver>(driver, "csidriver d", Facts::CsiDriver { token_audiences });
     }
+}
+
+#[test_case(&json!([]) => Tokens::Volumes([].into()); "no volumes")]
+#[test_case(&json!([{"name": "t", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}]) => Tokens::Server; "what Kubernetes mounts")]
+#[test_case(&json!([
+    {"name": "t", "projected": {"sources": [{"serviceAccountToken": {"audience": "vault"}}, {"secret": {"name": "s"}}, {"serviceAccountToken": {"audience": ""}}]}},
+    {"name": "c", "csi": {"driver": "inline.example.com"}},
+    {"name": "p", "persistentVolumeClaim": {"claimName": "pvc1"}},
+    {"name": "e", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
+    {"name": "n", "ephemeral": {}},
+    {"name": "h", "hostPath": {"path": "/"}},
+]) => Tokens::Volumes([
+    audience("vault"), audience(""), driver("inline.example.com"), claim("pvc1"), claim("p1-e"),
+].into()); "all that can have tokens")]
+#[test_case(&json!([
+    {"name": "a", "awsElasticBlockStore": {"volumeID": "vol-1"}},
+    {"name": "b", "awsElasticBlockStore": {"volumeID": "aws://zone/vol-1"}},
+    {"name": "c", "azureDisk": {"diskName": "d", "kind": "managed"}},
+    {"name": "d", "azureFile": {"secretName": "s"}},
+    {"name": "e", "cinder": {"volumeID": "v"}},
+    {"name": "f", "gcePersistentDisk": {"pdName": "d"}},
+    {"name": "g", "portworxVolume": {"volumeID": "v"}},
+    {"name": "h", "vsphereVolume": {"volumePath": "p"}},
+]) => Tokens::Volumes([
+    driver("ebs.csi.aws.com"), driver("ebs.csi.aws.com"), driver("disk.csi.azure.com"), driver("file.csi.azure.com"),
+    driver("cinder.csi.openstack.org"), driver("pd.csi.storage.gke.io"), driver("pxd.portworx.com"),
+    driver("csi.vsphere.vmware.com"),
+].into()); "what drivers have taken over")]
+#[test_case(&json!([
+    {"name": "a", "awsElasticBlockStore": {"volumeID": "aws://zone/x"}},
+    {"name": "b", "azureDisk": {"diskName": "d", "kind": "Dedicated"}},
+]) => Tokens::Volumes([
+    untranslatable("failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://zone/x)"),
+    untranslatable("kind(Dedicated) is not supported in csi migration"),
+].into()); "what they do not take")]
+fn tokens(volumes: &Value) -> Tokens {
+    let pod = json!({"metadata": {"name": "p1", "uid": "u"}, "spec": {"nodeName": "n1", "volumes": volumes}});
+    let pod: Pod = serde_json::from_value(pod).unwrap();
+    let (node, facts) = pod.bound().unwrap();
+    assert_eq!((node, facts.uid.to_string().as_str()), ("n1", "u"));
+    facts.tokens
+}
+
+#[test_case(&json!({"csi": {"driver": "d"}}) => Driver::Named("d".into()); "csi")]
+#[test_case(&json!({"cinder": {"volumeID": "v"}}) => Driver::Named("cinder.csi.openstack.org".into()); "taken over")]
+#[test_case(&json!({"nfs": {"server": "s"}}) => Driver::None; "no driver")]
+fn drivers_of_volumes(spec: &Value) -> Driver {
+    let volume: PersistentVolume = serde_json::from_value(json!({"metadata": {"name": "pv"}, "spec": spec})).unwrap();
+    let Some(Facts::PersistentVolume { driver }) = volume.facts() else {
+        panic!()
+    };
+    driver
+}
+
+fn audience(audience: &str) -> TokenSource {
+    TokenSource::Audience(audience.into())
+}
+
+fn claim(name: &str) -> TokenSource {
+    TokenSource::Claim(name.into())
+}
+
+fn driver(name: &str) -> TokenSource {
+    TokenSource::Driver(Driver::Named(name.into()))
+}
+
+fn untranslatable(why: &str) -> TokenSource {
+    TokenSource::Driver(Driver::Untranslatable(why.into()))
 }
 
 #[test]

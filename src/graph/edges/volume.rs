@@ -1,9 +1,13 @@
 //! A persistent volume: whose it is, and the secrets it takes to mount it.
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
-use super::{Asserts, Edge, Meta, Watched, given};
-use crate::graph::{Key, Kind, Template};
+use super::{
+    Asserts, Edge, Meta, Watched,
+    driver::{AwsElasticBlockStore, AzureDisk, Migrated},
+    given,
+};
+use crate::graph::{Driver, Facts, Key, Kind, Template};
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct PersistentVolume {
@@ -16,16 +20,21 @@ pub struct PersistentVolume {
 #[serde(rename_all = "camelCase")]
 struct Spec {
     claim_ref: Option<ObjectReference>,
+    aws_elastic_block_store: Option<AwsElasticBlockStore>,
+    azure_disk: Option<AzureDisk>,
     azure_file: Option<AzureFile>,
     cephfs: Option<SecretRefSource>,
     cinder: Option<SecretRefSource>,
     csi: Option<Csi>,
     flex_volume: Option<SecretRefSource>,
+    gce_persistent_disk: Option<IgnoredAny>,
     iscsi: Option<SecretRefSource>,
+    portworx_volume: Option<IgnoredAny>,
     rbd: Option<SecretRefSource>,
     #[serde(rename = "scaleIO")]
     scale_io: Option<SecretRefSource>,
     storageos: Option<SecretRefSource>,
+    vsphere_volume: Option<IgnoredAny>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -51,6 +60,7 @@ struct SecretRefSource {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Csi {
+    driver: Option<String>,
     node_expand_secret_ref: Option<ObjectReference>,
     node_publish_secret_ref: Option<ObjectReference>,
     node_stage_secret_ref: Option<ObjectReference>,
@@ -81,6 +91,11 @@ impl Asserts for PersistentVolume {
             visit,
         });
     }
+
+    fn facts(&self) -> Option<Facts> {
+        let driver = self.spec.as_ref().map_or(Driver::None, Spec::driver);
+        Some(Facts::PersistentVolume { driver })
+    }
 }
 
 impl Watched for PersistentVolume {
@@ -92,6 +107,31 @@ impl Watched for PersistentVolume {
 }
 
 impl Spec {
+    fn driver(&self) -> Driver {
+        if let Some(csi) = &self.csi {
+            return Driver::Named(csi.driver.as_deref().unwrap_or_default().into());
+        }
+        if let Some(azure_file) = &self.azure_file {
+            // Only what is not said at all is looked for elsewhere.
+            let namespace = azure_file.secret_namespace.as_ref();
+            let claimed = || self.claim_ref.as_ref().and_then(|claim| claim.namespace.as_ref());
+            if namespace.or_else(claimed).is_none_or(String::is_empty) {
+                let why = "could not find a secret namespace in PersistentVolumeSource or ClaimRef";
+                return Driver::Untranslatable(why.into());
+            }
+        }
+        let driver = Migrated {
+            aws_elastic_block_store: self.aws_elastic_block_store.as_ref(),
+            azure_disk: self.azure_disk.as_ref(),
+            azure_file: self.azure_file.is_some(),
+            cinder: self.cinder.is_some(),
+            gce_persistent_disk: self.gce_persistent_disk.is_some(),
+            portworx_volume: self.portworx_volume.is_some(),
+            vsphere_volume: self.vsphere_volume.is_some(),
+        };
+        driver.driver()
+    }
+
     /// A volume has one source. Of several, which the API server refuses, the first in this order counts, as for Kubernetes'
     /// own authorizer; some kinds have always named the namespace of their secret, others have not.
     fn secrets(&self, mut secrets: Secrets<'_>) {

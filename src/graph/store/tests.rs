@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
-use crate::graph::{Edge, Facts, Template};
+use crate::graph::{Edge, Facts, PodFacts, Template, Tokens, Uid};
 
 /// A handful of everything, so that objects are shared, come again and meet.
 const NAMES: u8 = 4;
@@ -26,6 +26,7 @@ type Object = (Kind, u8);
 struct Fake {
     object: Object,
     edges: Vec<(Relation, Object)>,
+    uid: u8,
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +57,17 @@ impl Asserts for Fake {
             visit(Edge::new(key(*other), template.at(at, 0)));
         }
     }
+
+    fn bound(&self) -> Option<(&str, PodFacts)> {
+        let node = self.edges.iter().find(|(_, other)| other.0 == Kind::Node)?;
+        (self.object.0 == Kind::Pod).then(|| (key(node.1).name, facts(self.uid)))
+    }
+}
+
+fn facts(uid: u8) -> PodFacts {
+    let uid = Uid::from(uid.to_string().as_str());
+    let tokens = Tokens::Server;
+    PodFacts { uid, tokens }
 }
 
 impl Model {
@@ -76,6 +88,16 @@ impl Model {
 
     fn answers(&self) -> Vec<bool> {
         questions().map(|(node, object)| self.reaches(node, object)).collect()
+    }
+
+    /// The uid of every pod that is bound to a node.
+    fn pods(&self) -> Vec<Option<PodFacts>> {
+        let bound = |(node, object)| {
+            let fake = self.0.get(&object).filter(|_| object.0 == Kind::Pod)?;
+            let here = fake.edges.contains(&(Relation::BelongsTo, (Kind::Node, node)));
+            here.then(|| facts(fake.uid))
+        };
+        questions().map(bound).collect()
     }
 }
 
@@ -100,6 +122,11 @@ fn answers(snapshot: &Snapshot) -> Vec<bool> {
         .collect()
 }
 
+fn pods(snapshot: &Snapshot) -> Vec<Option<PodFacts>> {
+    let pod = |(node, object)| snapshot.pod(key((Kind::Node, node)).name, key(object)).cloned();
+    questions().map(pod).collect()
+}
+
 /// Names are told apart by namespace only, where there is one: the texts are nearly the same for all.
 fn key(object: Object) -> Key<'static> {
     const NAMESPACES: [&str; 4] = ["a", "b", "ab", "ba"];
@@ -119,10 +146,10 @@ fn fake() -> impl Strategy<Value = Fake> {
     };
     let belongs = |kind: Kind| vec(other(kind).prop_map(|object| (Relation::BelongsTo, object)), 0..2);
     let of = |kind: Kind, owner: Kind, kinds: &'static [Kind]| {
-        (0..NAMES, needs(kinds), belongs(owner)).prop_map(move |(name, mut edges, belongs)| {
+        (0..NAMES, needs(kinds), belongs(owner), 0..3u8).prop_map(move |(name, mut edges, belongs, uid)| {
             edges.extend(belongs);
             let object = (kind, name);
-            Fake { object, edges }
+            Fake { object, edges, uid }
         })
     };
     prop_oneof![
@@ -176,13 +203,13 @@ proptest! {
                 }
             }
             if publish {
-                let (snapshot, expected) = (store.publish(), model.answers());
-                prop_assert_eq!(answers(&snapshot), expected.clone());
+                let (snapshot, expected) = (store.publish(), (model.answers(), model.pods()));
+                prop_assert_eq!((answers(&snapshot), pods(&snapshot)), expected.clone());
                 published.push((snapshot, expected));
             }
         }
         for (snapshot, expected) in published {
-            prop_assert_eq!(answers(&snapshot), expected);
+            prop_assert_eq!((answers(&snapshot), pods(&snapshot)), expected);
         }
         for kind in WATCHED {
             prop_assert_eq!(store.count(*kind), model.0.keys().filter(|object| object.0 == *kind).count());
@@ -207,6 +234,7 @@ fn a_path_tells_the_fields() {
             (Relation::BelongsTo, (Kind::Node, 1)),
             (Relation::Needs, (Kind::Secret, 2)),
         ],
+        uid: 0,
     };
     store.apply(&pod);
     let snapshot = store.publish();
@@ -251,6 +279,7 @@ fn an_event_that_changes_nothing_leaves_nothing_to_publish() {
             (Relation::BelongsTo, (Kind::Node, 0)),
             (Relation::Needs, (Kind::Secret, secret)),
         ],
+        uid: 0,
     };
     let mut store = Store::default();
     store.apply(&pod(0));

@@ -32,6 +32,12 @@ impl Model {
         Self { root }
     }
 
+    /// The names of its fields.
+    pub(super) fn fields(&self) -> BTreeSet<String> {
+        let fields = self.root["properties"].as_object().unwrap();
+        fields.keys().cloned().collect()
+    }
+
     /// Every field that can hold text, as `Type.field`, of every type below spec and status.
     pub(super) fn text_fields(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();

@@ -2,28 +2,36 @@
 
 use serde::{Deserialize, de::IgnoredAny};
 
-use super::{LocalObjectReference, Needs, each, given};
-use crate::graph::{Kind, Template};
+use super::{
+    super::driver::{AwsElasticBlockStore, AzureDisk, Migrated},
+    LocalObjectReference, Needs, each, given,
+};
+use crate::graph::{Driver, Kind, Template, TokenSource};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Volume {
     name: Option<String>,
+    aws_elastic_block_store: Option<AwsElasticBlockStore>,
+    azure_disk: Option<AzureDisk>,
     azure_file: Option<SecretNameSource>,
     cephfs: Option<SecretRefSource>,
     cinder: Option<SecretRefSource>,
     config_map: Option<LocalObjectReference>,
     csi: Option<Csi>,
-    ephemeral: Option<IgnoredAny>,
+    ephemeral: Option<Ephemeral>,
     flex_volume: Option<SecretRefSource>,
+    gce_persistent_disk: Option<IgnoredAny>,
     iscsi: Option<SecretRefSource>,
     persistent_volume_claim: Option<Claim>,
+    portworx_volume: Option<IgnoredAny>,
     projected: Option<Projected>,
     rbd: Option<SecretRefSource>,
     #[serde(rename = "scaleIO")]
     scale_io: Option<SecretRefSource>,
     secret: Option<SecretNameSource>,
     storageos: Option<SecretRefSource>,
+    vsphere_volume: Option<IgnoredAny>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -41,7 +49,14 @@ struct SecretRefSource {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Csi {
+    driver: Option<String>,
     node_publish_secret_ref: Option<LocalObjectReference>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Ephemeral {
+    volume_claim_template: Option<IgnoredAny>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -60,6 +75,12 @@ struct Projected {
 struct Projection {
     config_map: Option<LocalObjectReference>,
     secret: Option<LocalObjectReference>,
+    service_account_token: Option<ServiceAccountToken>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct ServiceAccountToken {
+    audience: Option<String>,
 }
 
 impl Volume {
@@ -130,13 +151,57 @@ impl Volume {
             let name = given(&claim.claim_name);
             needs.add(Kind::PersistentVolumeClaim, name, Template::CLAIM_VOLUME.at(i, 0));
         } else if self.ephemeral.is_some() {
-            // Kubernetes makes a claim for such a volume, and names it so.
-            let name = format!("{}-{}", needs.pod.name(), self.name.as_deref().unwrap_or_default());
+            let name = self.ephemeral_claim(needs.pod.name());
             needs.add(
                 Kind::PersistentVolumeClaim,
                 Some(&name),
                 Template::EPHEMERAL_VOLUME.at(i, 0),
             );
         }
+    }
+
+    /// What the volume may want service account tokens for: audiences that it names, and a driver that may name some.
+    pub(super) fn token_sources(&self, pod: &str, sources: &mut Vec<TokenSource>) {
+        let projections = self.projected.iter().flat_map(|source| each(&source.sources));
+        for token in projections.filter_map(|(_, part)| part.service_account_token.as_ref()) {
+            let audience = token.audience.as_deref().unwrap_or_default();
+            sources.push(TokenSource::Audience(audience.into()));
+        }
+        let templated = self
+            .ephemeral
+            .as_ref()
+            .and_then(|source| source.volume_claim_template.as_ref());
+        if templated.is_some() {
+            sources.push(TokenSource::Claim(self.ephemeral_claim(pod).into()));
+        } else if let Some(claim) = &self.persistent_volume_claim {
+            sources.push(TokenSource::Claim(
+                claim.claim_name.as_deref().unwrap_or_default().into(),
+            ));
+        } else {
+            let driver = match &self.csi {
+                Some(csi) => Driver::Named(csi.driver.as_deref().unwrap_or_default().into()),
+                None => self.migrated().driver(),
+            };
+            if driver != Driver::None {
+                sources.push(TokenSource::Driver(driver));
+            }
+        }
+    }
+
+    fn migrated(&self) -> Migrated<'_> {
+        Migrated {
+            aws_elastic_block_store: self.aws_elastic_block_store.as_ref(),
+            azure_disk: self.azure_disk.as_ref(),
+            azure_file: self.azure_file.is_some(),
+            cinder: self.cinder.is_some(),
+            gce_persistent_disk: self.gce_persistent_disk.is_some(),
+            portworx_volume: self.portworx_volume.is_some(),
+            vsphere_volume: self.vsphere_volume.is_some(),
+        }
+    }
+
+    /// Kubernetes makes a claim for such a volume, and names it so.
+    fn ephemeral_claim(&self, pod: &str) -> String {
+        format!("{pod}-{}", self.name.as_deref().unwrap_or_default())
     }
 }
