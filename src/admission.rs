@@ -1,29 +1,60 @@
 //! Whether what an allowed request would do is acceptable. Pure, like authorization.
 //!
-//! [`Admitted`] is the proof that it is. Only [`admit`] makes one, only from an [`Authorized`], and
+//! [`Admitted`] is the proof that it is. Only [`Admission::admit`] makes one, only from an [`Authorized`], and
 //! `upstream::forward` takes nothing else: a request that skipped a check cannot be sent.
+//!
+//! What is not known yet is asked for by whoever calls: a rule says what it wants to know, and is asked again.
 
+mod kinds;
+mod known;
+mod node_restriction;
+mod sent;
+mod tie;
+mod write;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Uri;
+
+pub use self::{
+    known::{Fact, Known, KnownPod, Told, Wanted},
+    node_restriction::NodeRestriction,
+    sent::Sent,
+    tie::{Change, Edit, Tie},
+    write::{Content, Operation, Write},
+};
 use crate::{
     authorizer::Authorized,
     body::{Body, BodyError},
-    caller::Caller,
+    caller::{Caller, Kind},
     rejection::Rejection,
-    request::Head,
+    request::{Head, Query, Target},
 };
 
-/// What the request would do upstream.
-#[derive(Debug)]
-pub struct Intent {
-    pub operation: Operation,
-    pub body: Body,
+/// The configuration of admission.
+#[derive(Clone, Copy, Debug)]
+pub struct Admission {
+    pub node_restriction: NodeRestriction,
 }
 
+/// How much of a request there is to look at.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Operation {
-    /// Stop speaking HTTP and pass bytes both ways.
-    Connect,
-    Read,
-    Write,
+pub enum Look {
+    /// Nothing: no rule is about it.
+    Away,
+    /// What its head says is enough.
+    AtHead,
+    AtBody,
+}
+
+/// The body of a request on its way to be judged.
+#[derive(Debug)]
+pub enum Payload {
+    /// All of it, to be looked at.
+    Whole(Bytes),
+    /// As the client sends it.
+    Stream(Body),
 }
 
 /// A request that may be forwarded, with exactly the head and body that were judged.
@@ -31,27 +62,142 @@ pub enum Operation {
 /// It cannot be made by hand:
 ///
 /// ```compile_fail,E0451
-/// # use scopegate::{admission::Admitted, authorizer::Authorized, body::Body};
-/// fn forge(authorized: Authorized) -> Admitted {
-///     Admitted { authorized, body: Body::default() }
+/// # use std::sync::Arc;
+/// # use scopegate::{admission::{Admitted, Tie}, authorizer::Authorized, body::Body};
+/// fn forge(authorized: Arc<Authorized>, uri: http::Uri) -> Admitted {
+///     Admitted { authorized, uri, body: Body::default(), tie: Tie::None, rehearsal: false }
 /// }
 /// ```
 #[derive(Debug)]
 pub struct Admitted {
-    authorized: Authorized,
+    authorized: Arc<Authorized>,
+    uri: Uri,
     body: Body,
+    tie: Tie,
+    rehearsal: bool,
 }
 
-/// What nodes write is judged by upstream's own NodeRestriction, which knows the caller; where it would not, the authorizer
-/// has refused the write. So there is no rule here yet.
-pub fn admit(authorized: Authorized, intent: Intent) -> Result<Admitted, Rejection> {
-    Ok(Admitted {
-        authorized,
-        body: intent.body,
-    })
+/// What becomes of a write.
+#[derive(Debug)]
+pub enum Ruling {
+    Admitted(Admitted),
+    /// Not before this is known.
+    Unsure(Unsure),
+}
+
+/// What has to be asked of upstream.
+#[derive(Debug)]
+pub enum Unsure {
+    /// The object that is written, as it is stored.
+    Stored,
+    /// These.
+    Objects(Vec<Wanted>),
+    /// Whether the node may have tokens for the audience it wants.
+    Audience(String),
+    /// What would come of this, which changes nothing.
+    Rehearsal(Admitted),
+}
+
+/// Why a rule does not let a write pass.
+#[derive(Debug)]
+pub enum No {
+    Refused(Box<Rejection>),
+    /// It cannot tell without the object that is written.
+    Stored,
+    /// Nor without these.
+    Unsure(Vec<Wanted>),
+    /// Nor without knowing whether the node may have tokens for this audience.
+    Audience(String),
+    /// Nor without knowing what would come of this.
+    Rehearse(Box<Edit>),
+}
+
+impl Admission {
+    /// How much of a request has to be read before it can be judged.
+    pub fn look(&self, authorized: &Authorized) -> Look {
+        let (caller, head) = (authorized.caller(), authorized.head());
+        match (&caller.kind, &head.info().target) {
+            (Kind::Node(_), Target::Resource(request)) if head.upgrade().is_none() => {
+                node_restriction::look(&head.info().verb, request)
+            }
+            _ => Look::Away,
+        }
+    }
+
+    /// Judges a request by what is known. A refusal for which the graph was consulted stands only when upstream has said the
+    /// same.
+    pub fn admit(
+        &self,
+        authorized: &Arc<Authorized>,
+        payload: &mut Payload,
+        known: Known<'_>,
+    ) -> Result<Ruling, Rejection> {
+        let (caller, head) = (authorized.caller(), authorized.head());
+        let look = self.look(authorized);
+        let (Kind::Node(node), Target::Resource(request), Some(operation)) =
+            (&caller.kind, &head.info().target, Operation::of(&head.info().verb))
+        else {
+            return Admitted::new(Arc::clone(authorized), payload.take(), Edit::default()).map(Ruling::Admitted);
+        };
+        let write = match (look, &*payload) {
+            (Look::Away, _) => {
+                return Admitted::new(Arc::clone(authorized), payload.take(), Edit::default()).map(Ruling::Admitted);
+            }
+            (Look::AtHead, _) => Write::unread(node, &caller.user, operation, (head, request))?,
+            (Look::AtBody, Payload::Whole(body)) => Write::read(node, &caller.user, operation, (head, request), body)?,
+            (Look::AtBody, Payload::Stream(_)) => return Err(Rejection::internal("a body was not read")),
+        };
+        let judged = self.node_restriction.judge(&write, &known);
+        let mut admitted = |edit: Edit| Admitted::new(Arc::clone(authorized), payload.take(), edit);
+        Ok(match judged {
+            Ok(edit) => Ruling::Admitted(admitted(edit)?),
+            Err(No::Refused(rejection)) => match known.consulted() {
+                consulted if consulted.is_empty() => return Err(*rejection),
+                consulted => Ruling::Unsure(Unsure::Objects(consulted)),
+            },
+            Err(No::Stored) => Ruling::Unsure(Unsure::Stored),
+            Err(No::Unsure(wanted)) => Ruling::Unsure(Unsure::Objects(wanted)),
+            Err(No::Audience(audience)) => Ruling::Unsure(Unsure::Audience(audience)),
+            Err(No::Rehearse(edit)) => {
+                let admitted = admitted(*edit)?;
+                Ruling::Unsure(Unsure::Rehearsal(Admitted {
+                    rehearsal: true,
+                    ..admitted
+                }))
+            }
+        })
+    }
+}
+
+impl Payload {
+    /// To be sent. What was read whole can be sent again.
+    fn take(&mut self) -> Body {
+        match self {
+            Self::Whole(body) => Body::from(body.clone()),
+            Self::Stream(body) => std::mem::take(body),
+        }
+    }
 }
 
 impl Admitted {
+    fn new(authorized: Arc<Authorized>, body: Body, edit: Edit) -> Result<Self, Rejection> {
+        let uri = match &edit.query {
+            None => authorized.head().uri().clone(),
+            Some(more) => with_query(authorized.head().uri(), more)?,
+        };
+        let body = match edit.body {
+            Some(body) => Body::from(Bytes::from(body)),
+            None => body,
+        };
+        Ok(Self {
+            authorized,
+            uri,
+            body,
+            tie: edit.tie,
+            rehearsal: false,
+        })
+    }
+
     pub fn caller(&self) -> &Caller {
         self.authorized.caller()
     }
@@ -60,9 +206,37 @@ impl Admitted {
         self.authorized.head()
     }
 
+    /// What upstream is asked for; the head says what the client asked for.
+    pub fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// What the gate has tied the request to.
+    pub fn tie(&self) -> &Tie {
+        &self.tie
+    }
+
+    /// Whether the answer is for the gate to judge, and not for the client: it has to be the whole object, whatever the client
+    /// would like to read.
+    pub fn is_rehearsal(&self) -> bool {
+        self.rehearsal
+    }
+
     /// The body, given up: an admitted request is sent once.
     pub fn into_body(self) -> Body {
         self.body
+    }
+}
+
+impl No {
+    pub fn refused(rejection: Rejection) -> Self {
+        Self::Refused(Box::new(rejection))
+    }
+}
+
+impl From<Rejection> for No {
+    fn from(rejection: Rejection) -> Self {
+        Self::refused(rejection)
     }
 }
 
@@ -75,4 +249,19 @@ impl From<BodyError> for Rejection {
             BodyError::TooLarge(limit) => Self::too_large(limit),
         }
     }
+}
+
+/// The same target with one more parameter.
+fn with_query(uri: &Uri, more: &str) -> Result<Uri, Rejection> {
+    let pieces = uri.query().map_or(0, |query| query.split('&').count());
+    if pieces >= Query::MAX_PIECES {
+        // Go would see no parameter at all.
+        return Err(Rejection::bad_request("the query has no room for one more parameter"));
+    }
+    let separator = if uri.query().is_none() { '?' } else { '&' };
+    let target = uri.path_and_query().map_or("/", |target| target.as_str());
+    let target = format!("{target}{separator}{more}");
+    target
+        .parse()
+        .map_err(|_| Rejection::internal("a parameter cannot be added to the query"))
 }

@@ -37,6 +37,7 @@ use crate::{
         judge::{self, Judge},
         live::Live,
         shares::Shares,
+        writes::{self, Writes},
     },
     ready::{Pending, Ready},
     server::{self, Limits, Peer, Server, Transport},
@@ -124,11 +125,13 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     }
 
     let (metrics, judge_metrics) = (pipeline::Metrics::default(), judge::Metrics::default());
+    let write_metrics = writes::Metrics::default();
     let mut registry = Registry::default();
     graph.metrics().register_upstream(&mut registry);
     let own = metrics::own(&mut registry);
     metrics.register(own);
     judge_metrics.register(own);
+    write_metrics.register(own);
     let live = Live::new(config.graph.live, upstream.clone());
     live.register(own);
     graph.metrics().register(own);
@@ -161,6 +164,10 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
                 lag_wait: config.graph.lag_wait,
                 live,
                 metrics: judge_metrics,
+            },
+            writes: Writes {
+                admission: config.admission,
+                metrics: write_metrics,
             },
             body_limits: config.serving.body_limits,
             shares: Shares::new(config.serving.caller_limits),

@@ -49,7 +49,7 @@ pub struct Authorizer {
     /// Users in `system:masters` that may pass all the same.
     pub masters: Vec<String>,
     /// Whether upstream will know who the caller is. If it sees the gate instead, it cannot answer "what may I
-    /// do?" truthfully, nor restrict a node to its own.
+    /// do?" truthfully.
     pub caller_known_upstream: bool,
 }
 
@@ -122,7 +122,7 @@ impl Authorizer {
     /// The object in the graph that the decision about a request depends on, if it depends on one.
     pub fn dependency<'a>(&self, caller: &Caller, info: &'a RequestInfo) -> Option<Key<'a>> {
         let Kind::Node(node) = &caller.kind else { return None };
-        match self.node_rules.judge(node, info, self.caller_known_upstream) {
+        match self.node_rules.judge(node, info) {
             (_, Opinion::IfRelated(key)) => Some(key),
             _ => None,
         }
@@ -140,10 +140,9 @@ impl Authorizer {
     /// First the Node authorizer; what it has no opinion on may be something that everybody may do.
     fn node(&self, node: &str, attributes: Attributes<'_>) -> Decision {
         let Attributes { info, graph, .. } = attributes;
-        let (rule, opinion) = self.node_rules.judge(node, info, self.caller_known_upstream);
+        let (rule, opinion) = self.node_rules.judge(node, info);
         let (reason, evidence) = match opinion {
             Opinion::Allow => return Decision::allow(Evidence::Rule(rule)),
-            Opinion::Deny(reason) => return Decision::deny(reason, Evidence::Rule(rule)),
             Opinion::IfRelated(key) if graph.reaches(node, key) => {
                 return Decision::allow(Evidence::Related { rule, path: None });
             }

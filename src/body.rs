@@ -108,6 +108,27 @@ impl Body {
         Ok(self)
     }
 
+    /// Whether all of it is at hand.
+    pub fn is_whole(&self) -> bool {
+        !matches!(self.0, Source::Client(_))
+    }
+
+    /// All of it, however large it may be.
+    pub async fn whole(self) -> Result<Bytes, BodyError> {
+        match self.0 {
+            Source::Nothing => Ok(Bytes::new()),
+            Source::Whole(bytes) => Ok(bytes),
+            Source::Client(mut client) => {
+                // Copied together: a piece of one byte keeps the whole buffer it was read into.
+                let mut whole = BytesMut::from(client.ahead.as_ref());
+                while let Some(data) = poll_fn(|cx| client.poll_data(cx)).await {
+                    whole.extend_from_slice(&data?);
+                }
+                Ok(whole.freeze())
+            }
+        }
+    }
+
     pub fn fault(&self) -> Fault {
         match &self.0 {
             Source::Nothing | Source::Whole(_) => {

@@ -18,6 +18,7 @@ use http::Uri;
 
 pub use self::features::{Features, KubernetesVersion};
 use crate::{
+    admission::Admission,
     authorizer::Authorizer,
     body,
     observe::{audit, log},
@@ -32,6 +33,7 @@ pub struct Config {
     pub authentication: Authentication,
     pub upstream: Upstream,
     pub authorizer: Authorizer,
+    pub admission: Admission,
     pub graph: Graph,
     pub kubernetes_version: KubernetesVersion,
     pub features: Features,

@@ -9,6 +9,7 @@ pub mod live;
 mod outcome;
 pub mod shares;
 mod streams;
+pub mod writes;
 
 use std::{net::SocketAddr, panic::AssertUnwindSafe, sync::Arc};
 
@@ -17,13 +18,12 @@ use http::{Request, Response, StatusCode, header::UPGRADE};
 use hyper::body::Incoming;
 use rustls::pki_types::UnixTime;
 
-use self::{intend::intend, judge::Judge, outcome::Outcome, shares::Shares};
+use self::{intend::intend, judge::Judge, outcome::Outcome, shares::Shares, writes::Writes};
 pub use self::{
     outcome::{Metrics, RecordedBody},
     streams::Streams,
 };
 use crate::{
-    admission::admit,
     api::Verb,
     body::Limits,
     identity::{Authenticator, Identified, Presented},
@@ -40,6 +40,7 @@ use crate::{
 pub struct Pipeline {
     pub authenticator: Authenticator,
     pub judge: Judge,
+    pub writes: Writes,
     pub body_limits: Limits,
     pub shares: Shares,
     pub upstream: Upstream,
@@ -118,16 +119,16 @@ impl Pipeline {
         let (decided, word) = self.judge.authorize(caller, head).await?;
         outcome.decided(&decided);
 
-        let authorized = decided?;
+        let authorized = Arc::new(decided?);
         if long_running {
             let watch = authorized.head().info().verb == Verb::Watch;
             let depends = self.judge.dependency(&authorized, word);
             outcome.may_be_cut(self.streams.open(connection, token, depends, watch));
         }
 
-        let intent = intend(&authorized, body, self.body_limits).await?;
-        let admitted = admit(authorized, intent)?;
-        self.upstream.forward(admitted, outcome.audit_id()).await
+        let look = self.writes.admission.look(&authorized);
+        let (payload, _large) = intend(&authorized, look, body, self.body_limits, &self.shares).await?;
+        self.admit_and_forward(&authorized, payload, outcome).await
     }
 }
 

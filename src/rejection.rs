@@ -3,9 +3,11 @@
 //! A rejection keeps apart what the client reads, what the log says, and whose fault it was. `reply` turns
 //! it into a response; nothing else does.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use http::StatusCode;
+
+use crate::api::{GroupResource, clip, quote};
 
 /// Whose fault it was; decides how loud the log is about it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -38,6 +40,21 @@ pub struct Rejection {
     pub fault: Fault,
 }
 
+/// Longer than any message has to be.
+const MAX_MESSAGE: usize = 8 * 1024;
+/// Nothing in Kubernetes has a longer name.
+const MAX_NAME: usize = 253;
+
+impl Details {
+    fn of(resource: &GroupResource, name: &str) -> Self {
+        Self {
+            name: clip(name, MAX_NAME),
+            group: resource.group.clone(),
+            kind: resource.resource.clone(),
+        }
+    }
+}
+
 impl Rejection {
     /// 400: the request cannot be read, or could be read in two ways.
     pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
@@ -53,10 +70,40 @@ impl Rejection {
     }
 
     /// 403, worded by the authorizer.
-    pub fn forbidden(message: String, details: Details) -> Self {
+    pub fn forbidden(message: String, mut details: Details) -> Self {
+        if details.name.len() > MAX_NAME {
+            details.name = clip(&details.name, MAX_NAME);
+        }
         Self {
             details: Some(Box::new(details)),
             ..Self::client(StatusCode::FORBIDDEN, "Forbidden", message)
+        }
+    }
+
+    /// 404: there is no such object.
+    pub fn not_found(resource: &GroupResource, name: &str) -> Self {
+        let message = format!("{resource} {} not found", quote(name));
+        Self {
+            details: Some(Box::new(Details::of(resource, name))),
+            ..Self::client(StatusCode::NOT_FOUND, "NotFound", message)
+        }
+    }
+
+    /// 405: Kubernetes has nothing at this place that could be written so.
+    pub fn method_not_allowed(resource: &GroupResource) -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self {
+            details: Some(Box::new(Details::of(resource, ""))),
+            ..Self::client(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
+        }
+    }
+
+    /// 409: the object is not the one, or not the version, that the client means.
+    pub fn conflict(resource: &GroupResource, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {resource} {}: {why}", quote(name));
+        Self {
+            details: Some(Box::new(Details::of(resource, name))),
+            ..Self::client(StatusCode::CONFLICT, "Conflict", message)
         }
     }
 
@@ -72,6 +119,50 @@ impl Rejection {
             "RequestEntityTooLarge",
             format!("Request entity too large: limit is {limit}"),
         )
+    }
+
+    /// 413: it would become too large, or cost too much.
+    pub fn entity_too_large(why: impl fmt::Display) -> Self {
+        let message = format!("Request entity too large: {why}");
+        Self::client(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", message)
+    }
+
+    /// 415: these are the forms that are understood.
+    pub fn unsupported_media_type(accepted: &[&str]) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {}",
+            accepted.join(", ")
+        );
+        Self::client(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
+    }
+
+    /// 422: a patch cannot be applied.
+    pub fn unprocessable(why: impl Into<String>) -> Self {
+        let message = "the server rejected our request due to an error in our request";
+        Self {
+            log: Some(why.into()),
+            details: Some(Box::default()),
+            ..Self::client(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
+        }
+    }
+
+    /// 422: a field of the object may not be so.
+    pub fn invalid(kind: &str, name: &str, problem: &str) -> Self {
+        let details = Details {
+            name: name.to_owned(),
+            group: String::new(),
+            kind: kind.to_owned(),
+        };
+        let message = format!("{kind} {} is invalid: {problem}", quote(name));
+        Self {
+            details: Some(Box::new(details)),
+            ..Self::client(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
+        }
+    }
+
+    /// 500 where kube-apiserver has an error without a type: the client is to blame, and may try again.
+    pub fn untyped(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::client(StatusCode::INTERNAL_SERVER_ERROR, "", message)
     }
 
     /// 429: worth trying again in a moment.
@@ -135,11 +226,16 @@ impl Rejection {
         Self::upstream(StatusCode::GATEWAY_TIMEOUT, "Timeout", message, log)
     }
 
+    /// What a client has sent is not sent back at any length.
     fn client(code: StatusCode, reason: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        let mut message = message.into();
+        if message.len() > MAX_MESSAGE {
+            message = clip(&message, MAX_MESSAGE).into();
+        }
         Self {
             code,
             reason,
-            message: message.into(),
+            message,
             details: None,
             retry_after: None,
             log: None,

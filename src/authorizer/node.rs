@@ -3,9 +3,8 @@
 //! Follows `plugin/pkg/auth/authorizer/node/node_authorizer.go` (1.36; [`NodeRules`] has what differs in older releases).
 //! As there, a node is never refused for good: a rule that does not allow a request has no opinion on it, and a reason.
 //!
-//! Where a write is allowed whatever it says, it is because the NodeRestriction admission plugin looks at what it says.
+//! Where a write is allowed whatever it says, it is because NodeRestriction, in `admission`, looks at what it says.
 
-mod restriction;
 mod static_rules;
 
 use crate::{
@@ -39,7 +38,6 @@ pub(super) enum Opinion<'a> {
     IfRelated(Key<'a>),
     /// None; this is what to tell the client if nothing else allows it.
     None(Reason),
-    Deny(Reason),
 }
 
 /// A request for a resource by a node that has a name.
@@ -55,12 +53,7 @@ const LEASE_NAMESPACE: &str = "kube-node-lease";
 
 impl NodeRules {
     /// The name of the rule that applies, and what it says.
-    pub(super) fn judge<'a>(
-        &self,
-        node: &str,
-        info: &'a RequestInfo,
-        caller_known_upstream: bool,
-    ) -> (&'static str, Opinion<'a>) {
+    pub(super) fn judge<'a>(&self, node: &str, info: &'a RequestInfo) -> (&'static str, Opinion<'a>) {
         if node.is_empty() {
             return ("node/name", Opinion::None(Reason::UnknownNode));
         }
@@ -68,14 +61,7 @@ impl NodeRules {
             return ("node/paths", Opinion::None(Reason::None));
         };
         let verb = &info.verb;
-        match self.by_resource(Asked { node, verb, request }) {
-            (_, Opinion::Allow | Opinion::IfRelated(_))
-                if !caller_known_upstream && restriction::applies(verb, request) =>
-            {
-                ("node/restriction", Opinion::Deny(Reason::Text(restriction::MISSING)))
-            }
-            judged => judged,
-        }
+        self.by_resource(Asked { node, verb, request })
     }
 
     fn by_resource<'a>(&self, asked: Asked<'a, '_>) -> (&'static str, Opinion<'a>) {

@@ -2,6 +2,7 @@
 
 mod certificates;
 mod report;
+mod rights;
 mod upstream;
 
 use std::{path::Path, process::ExitCode};
@@ -48,14 +49,12 @@ fn enforced(config: &Config, report: &mut Report) {
         Fallback::Deny => "anything else is refused",
         Fallback::Upstream => "anything else is forwarded as the caller, and upstream decides",
     };
-    let (writes, everyone) = match config.upstream.identity {
-        Identity::Own => ("what NodeRestriction would have to judge is refused", "discovery is"),
-        Identity::FrontProxy { .. } | Identity::Impersonate => {
-            ("what they write is left to upstream", "discovery and self reviews are")
-        }
+    let everyone = match config.upstream.identity {
+        Identity::Own => "discovery is",
+        Identity::FrontProxy { .. } | Identity::Impersonate => "discovery and self reviews are",
     };
     report.note(format!(
-        "nodes: the Node authorizer of Kubernetes {}; {writes}",
+        "nodes: the Node authorizer and NodeRestriction of Kubernetes {}",
         config.kubernetes_version
     ));
     let nodes = rest(config.authorizer.nodes);

@@ -19,6 +19,10 @@ pub struct Features {
     pub front_proxy_uid: bool,
     /// What nodes may do.
     pub node_rules: NodeRules,
+    /// `ServiceAccountNodeAudienceRestriction`: nodes get tokens only for audiences that volumes of the pod are for.
+    pub token_audiences: bool,
+    /// `AllowInsecureKubeletCertificateSigningRequests`: nodes may ask for certificates of other nodes.
+    pub any_certificate: bool,
 }
 
 /// Why a gate cannot be set.
@@ -49,6 +53,13 @@ const NEVER: u32 = u32::MAX;
 const EVENTS_GROUP_SINCE: u32 = 35;
 
 const GATES: &[Gate] = &[
+    Gate {
+        name: "AllowInsecureKubeletCertificateSigningRequests",
+        since: 31,
+        on_since: NEVER,
+        locked_since: NEVER,
+        field: |features| &mut features.any_certificate,
+    },
     Gate {
         name: "AllowParsingUserUIDFromCertAuth",
         since: 33,
@@ -91,6 +102,13 @@ const GATES: &[Gate] = &[
         locked_since: NEVER,
         field: |features| &mut features.front_proxy_uid,
     },
+    Gate {
+        name: "ServiceAccountNodeAudienceRestriction",
+        since: 32,
+        on_since: 33,
+        locked_since: NEVER,
+        field: |features| &mut features.token_audiences,
+    },
 ];
 
 impl KubernetesVersion {
@@ -111,6 +129,8 @@ impl Features {
                 service_accounts: None,
                 events_group: version.minor >= EVENTS_GROUP_SINCE,
             },
+            token_audiences: false,
+            any_certificate: false,
         };
         for gate in GATES.iter().filter(|gate| gate.since <= version.minor) {
             *(gate.field)(&mut features) = gate.default(version);

@@ -19,7 +19,8 @@ use super::{
     section::{Context, Section, suggestion},
 };
 use crate::{
-    authorizer::{Authorizer, Fallback, NodeRules},
+    admission::{Admission, NodeRestriction},
+    authorizer::{Authorizer, Fallback},
     observe::{audit, log},
 };
 
@@ -60,7 +61,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     let authentication = authentication(root.section("authentication"));
     let upstream = upstream(root.section("upstream"));
     let (kubernetes_version, features) = features(&mut root);
-    let authorizer = callers(root.section("callers"), upstream.as_ref(), features.node_rules);
+    let (authorizer, admission) = callers(root.section("callers"), upstream.as_ref(), features);
     let graph = graph(root.section("graph"), features);
     let audit = audit(root.section("audit"));
     let log = log(root.section("log"));
@@ -71,6 +72,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
         authentication,
         upstream: upstream?,
         authorizer,
+        admission,
         graph,
         kubernetes_version,
         features,
@@ -79,7 +81,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     })
 }
 
-fn callers(mut section: Section<'_>, upstream: Option<&Upstream>, node_rules: NodeRules) -> Authorizer {
+fn callers(mut section: Section<'_>, upstream: Option<&Upstream>, features: Features) -> (Authorizer, Admission) {
     let own = upstream.is_some_and(|upstream| matches!(upstream.identity, Identity::Own));
     let refuse_own = |section: &Section<'_>, key: &str, fallback: Fallback| {
         if own && fallback == Fallback::Upstream {
@@ -95,6 +97,7 @@ fn callers(mut section: Section<'_>, upstream: Option<&Upstream>, node_rules: No
     );
     let nodes = nodes.unwrap_or(Fallback::Deny);
     refuse_own(&nodes_section, "fallback", nodes);
+    let apply = nodes_section.choice("serverSideApply", &[("Deny", false), ("DryRun", true)]);
     nodes_section.finish();
 
     let mut seeds = section.section("seeds");
@@ -114,14 +117,21 @@ fn callers(mut section: Section<'_>, upstream: Option<&Upstream>, node_rules: No
     refuse_own(&section, "others", others);
     let masters = section.strings("allowMasters").unwrap_or_default();
     section.finish();
-    Authorizer {
+    let authorizer = Authorizer {
         nodes,
-        node_rules,
+        node_rules: features.node_rules,
         bootstrap: bootstrap.unwrap_or(Fallback::Upstream),
         others,
         masters,
         caller_known_upstream: !own,
-    }
+    };
+    let node_restriction = NodeRestriction {
+        audiences: features.token_audiences,
+        any_certificate: features.any_certificate,
+        pod_certificates: features.node_rules.pod_certificates,
+        apply: apply.unwrap_or(false),
+    };
+    (authorizer, Admission { node_restriction })
 }
 
 fn features(root: &mut Section<'_>) -> (KubernetesVersion, Features) {

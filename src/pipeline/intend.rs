@@ -1,26 +1,38 @@
-//! Works out what an authorized request would do: its operation, and the body it would do it with.
+//! Takes the body of an authorized request, as much of it as has to be looked at.
 
 use hyper::body::Incoming;
 
+use super::shares::{Shares, TakenLarge};
 use crate::{
-    admission::{Intent, Operation},
+    admission::{Look, Payload},
     api::Verb,
     authorizer::Authorized,
     body::{Body, Limits},
     rejection::Rejection,
 };
 
-/// A read takes no body upstream, whatever the client sent. Any other body is waited for, or streams if it is large.
-pub(super) async fn intend(authorized: &Authorized, body: Incoming, limits: Limits) -> Result<Intent, Rejection> {
+/// A read takes no body upstream, whatever the client sent. What is to be judged is read whole, and of large ones only so many at
+/// a time; any other body is waited for, or streams if it is large.
+pub(super) async fn intend(
+    authorized: &Authorized,
+    look: Look,
+    body: Incoming,
+    limits: Limits,
+    shares: &Shares,
+) -> Result<(Payload, Option<TakenLarge>), Rejection> {
     let head = authorized.head();
-    let operation = match head.info().verb {
-        _ if head.upgrade().is_some() => Operation::Connect,
-        Verb::Get | Verb::List | Verb::Watch => Operation::Read,
-        _ => Operation::Write,
+    let reads = matches!(head.info().verb, Verb::Get | Verb::List | Verb::Watch);
+    if reads || head.upgrade().is_some() {
+        return Ok((Payload::Stream(Body::default()), None));
+    }
+    let body = Body::client(body, limits)?.settled().await?;
+    if look != Look::AtBody {
+        return Ok((Payload::Stream(body), None));
+    }
+    let large = if body.is_whole() {
+        None
+    } else {
+        Some(shares.take_large(authorized.caller())?)
     };
-    let body = match operation {
-        Operation::Connect | Operation::Read => Body::default(),
-        Operation::Write => Body::client(body, limits)?.settled().await?,
-    };
-    Ok(Intent { operation, body })
+    Ok((Payload::Whole(body.whole().await?), large))
 }

@@ -63,7 +63,7 @@ struct Settled {
 }
 
 /// Between two looks at a graph that changes all the time.
-const PAUSE: Duration = Duration::from_millis(5);
+pub(super) const PAUSE: Duration = Duration::from_millis(5);
 /// How long what upstream has said is waited for in the graph, where upstream cannot be asked for all of it.
 const LEARN: Duration = Duration::from_secs(2);
 
@@ -197,7 +197,7 @@ impl Judge {
     }
 
     /// Nobody can be told yes or no.
-    fn unknown(&self, unknown: &Unknown) -> Rejection {
+    pub(super) fn unknown(&self, unknown: &Unknown) -> Rejection {
         let (by, rejection) = match unknown {
             Unknown::Limited => ("limited", Rejection::too_many_requests(unknown.to_string())),
             Unknown::Upstream(_) => ("upstream", Rejection::not_known(unknown.to_string())),

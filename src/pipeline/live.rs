@@ -5,6 +5,8 @@
 //! asks, so a node must not be able to make it ask much: each has its own allowance, whoever waits for the same node's pods
 //! shares one answer, and all nodes together have so many questions under way.
 
+mod objects;
+
 use std::{sync::Arc, time::Duration};
 
 use http::StatusCode;

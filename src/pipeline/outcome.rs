@@ -23,7 +23,7 @@ use crate::{
     api::clip,
     authorizer::{Authorized, Denied, explain},
     caller::Caller,
-    decision::Decision,
+    decision::{Decision, Verdict},
     rejection::{Fault, Rejection},
     reply::{self, Wishes},
     request::{Head, RequestInfo, Target},
@@ -221,6 +221,17 @@ impl Outcome {
         self.answer.as_ref()?.rejection.as_ref()
     }
 
+    /// Why a request was not forwarded though the authorizer had allowed it.
+    fn not_admitted(&self) -> Option<&Rejection> {
+        let allowed = |decision: &Decision| decision.verdict == Verdict::Allow;
+        let rejection = self
+            .decision
+            .as_ref()
+            .filter(|decision| allowed(decision))
+            .and(self.rejection());
+        rejection.filter(|rejection| rejection.fault == Fault::Client)
+    }
+
     /// Before anything is known about the request, its method stands for the verb.
     fn verb(&self) -> String {
         match &self.info {
@@ -251,9 +262,10 @@ impl Outcome {
     fn log(&self) {
         let decision = self.decision.as_ref();
         let rejection = self.rejection();
-        // A decision explains itself; other rejections are explained by what only the log may say, or by what the client read.
+        // A refusal by the authorizer explains itself; other rejections are explained by what only the log may say, or by what
+        // the client read.
         let told = rejection
-            .filter(|_| decision.is_none())
+            .filter(|_| decision.is_none_or(|decision| decision.verdict == Verdict::Allow))
             .map(|rejection| rejection.message.as_ref());
         let cause = rejection.and_then(|rejection| rejection.log.as_deref()).or(told);
         macro_rules! line {
@@ -267,7 +279,7 @@ impl Outcome {
                     code = self.code(),
                     decision = decision.map(Decision::annotation),
                     reason = self.explanation(),
-                    cause = cause.map(tracing::field::debug),
+                    cause = cause.map(|cause| tracing::field::debug(clip(cause, MAX_TEXT))),
                     end = ?self.end,
                     duration = ?self.began.elapsed(),
                     "request"

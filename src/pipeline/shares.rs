@@ -28,6 +28,10 @@ pub struct Shares {
     callers: Cache<String, Arc<Share>>,
 }
 
+/// A large body of a caller, until it is dropped.
+#[derive(Debug)]
+pub(super) struct TakenLarge(Arc<Share>);
+
 /// One request of a caller, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Taken {
@@ -39,8 +43,11 @@ pub(super) struct Taken {
 struct Share {
     requests: AtomicUsize,
     streams: AtomicUsize,
+    large: AtomicUsize,
 }
 
+/// Bodies of one caller that are larger than what nodes write all day, and are kept at a time.
+const LARGE: usize = 2;
 /// Callers that are remembered; they are known users, not names that a client makes up.
 const MAX_CALLERS: u64 = 100_000;
 
@@ -52,13 +59,29 @@ impl Shares {
         }
     }
 
-    /// Takes note of one more, or 429.
-    pub(super) fn take(&self, caller: &Caller, long_running: bool) -> Result<Taken, Rejection> {
+    /// Takes note of one more large body that is kept, or 429: hundreds of them would be all the memory there is.
+    pub(super) fn take_large(&self, caller: &Caller) -> Result<TakenLarge, Rejection> {
+        let taken = TakenLarge(self.share(caller));
+        if taken.0.large.fetch_add(1, Ordering::Relaxed) < LARGE {
+            Ok(taken)
+        } else {
+            Err(Rejection::too_many_requests(
+                "the caller has large bodies under way already",
+            ))
+        }
+    }
+
+    fn share(&self, caller: &Caller) -> Arc<Share> {
         let name = caller.user.name.as_str();
-        let share = match self.callers.get(name) {
+        match self.callers.get(name) {
             Some(share) => share,
             None => self.callers.get_with(name.to_owned(), Arc::default),
-        };
+        }
+    }
+
+    /// Takes note of one more, or 429.
+    pub(super) fn take(&self, caller: &Caller, long_running: bool) -> Result<Taken, Rejection> {
+        let share = self.share(caller);
         let limit = if long_running {
             self.limits.streams
         } else {
@@ -92,6 +115,12 @@ impl Drop for Taken {
     }
 }
 
+impl Drop for TakenLarge {
+    fn drop(&mut self) {
+        self.0.large.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +142,24 @@ mod tests {
         let _other = take("b", false).expect("others are not concerned");
         drop(second);
         assert!(take("a", false).is_ok());
+    }
+
+    #[test]
+    fn large_bodies_are_few() {
+        let shares = Shares::new(Limits {
+            requests: 2,
+            streams: 1,
+        });
+        let mut kept: Vec<_> = (0..LARGE).map(|_| shares.take_large(&caller("a")).unwrap()).collect();
+        assert_eq!(shares.take_large(&caller("a")).unwrap_err().code, 429);
+        assert_eq!(
+            shares.take_large(&caller("a")).unwrap_err().code,
+            429,
+            "a refusal takes nothing"
+        );
+        assert!(shares.take_large(&caller("b")).is_ok(), "others are not concerned");
+        kept.pop();
+        assert!(shares.take_large(&caller("a")).is_ok());
     }
 
     fn caller(name: &str) -> Caller {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{live::Live, *};
 use crate::{
+    admission::{Admission, NodeRestriction},
     authorizer::{Authorizer, Fallback, NodeRules},
     caller::{Caller, User},
     identity::x509::{ClientCa, Options},
@@ -153,6 +154,17 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
             lag_wait: std::time::Duration::ZERO,
             live: Live::new(reads, upstream.clone()),
             metrics: judge::Metrics::default(),
+        },
+        writes: Writes {
+            admission: Admission {
+                node_restriction: NodeRestriction {
+                    audiences: true,
+                    any_certificate: false,
+                    pod_certificates: false,
+                    apply: false,
+                },
+            },
+            metrics: writes::Metrics::default(),
         },
         upstream,
         body_limits: Limits {

@@ -12,10 +12,7 @@ use super::{Malformed, path::well_escaped};
 #[derive(Debug, Default)]
 pub struct Query(Vec<(String, String)>);
 
-/// Where Go's parser gives up. It counts what stands between `&`, not what it means.
-const MAX_PIECES: usize = 10_000;
-
-/// Parameters that say what a list or watch is of. kube-apiserver takes the first of each, other readers the last.
+/// Parameters that say what a list or watch is of, or which object a delete means. kube-apiserver takes the first of each, other readers the last.
 const READ_ONCE: &[&str] = &[
     "allowWatchBookmarks",
     "continue",
@@ -27,6 +24,7 @@ const READ_ONCE: &[&str] = &[
     "sendInitialEvents",
     "shardSelector",
     "timeoutSeconds",
+    "uid",
     "watch",
 ];
 
@@ -34,12 +32,18 @@ const READ_ONCE: &[&str] = &[
 const BOOLEANS: &[&str] = &["allowWatchBookmarks", "sendInitialEvents", "watch"];
 
 impl Query {
+    /// Where Go's parser gives up. It counts what stands between `&`, not what it means.
+    pub const MAX_PIECES: usize = 10_000;
+
     pub fn parse(raw: &str) -> Result<Self, Malformed> {
         if raw.contains(';') {
             return Err(Malformed("the query has a raw ';'; write it as %3B".to_owned()));
         }
-        if raw.split('&').count() > MAX_PIECES {
-            return Err(Malformed(format!("the query has more than {MAX_PIECES} parameters")));
+        if raw.split('&').count() > Self::MAX_PIECES {
+            return Err(Malformed(format!(
+                "the query has more than {} parameters",
+                Self::MAX_PIECES
+            )));
         }
         let pairs = raw
             .split('&')

@@ -1,6 +1,9 @@
 //! Sends an admitted request and brings back the answer.
 
-use http::{HeaderValue, Request, Response, StatusCode, header::AUTHORIZATION};
+use http::{
+    HeaderValue, Request, Response, StatusCode,
+    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION},
+};
 use tokio::time::timeout;
 
 use super::{Affinity, Carrier, ClientError, Streaming, Tunnel, Upstream, chain, headers};
@@ -30,11 +33,15 @@ impl Upstream {
         };
         let (mut headers, client) = encoded.map_err(|error| Rejection::internal(error.to_string()))?;
         headers.insert("audit-id", audit_id);
+        if admitted.is_rehearsal() {
+            headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+            headers.remove(ACCEPT_ENCODING);
+        }
         let carrier = match upgrade {
             Some(_) => Carrier::Alone,
             None => Carrier::Shared,
         };
-        let (method, uri) = (head.method().clone(), head.uri().clone());
+        let (method, uri) = (head.method().clone(), admitted.uri().clone());
         let (safe, affinity) = (method.is_safe(), Affinity::of(&caller.user.name));
         let own_token = headers.contains_key(AUTHORIZATION);
         let body = admitted.into_body();

@@ -127,7 +127,10 @@ fn of_client(client: &HeaderMap, upgrade: Option<Upgrade>) -> HeaderMap {
         forward(&FORWARDED_WITH_UPGRADE);
     }
     for name in connection_tokens(client) {
-        headers.remove(name);
+        // It says how the body is read, and has been believed already.
+        if name != CONTENT_TYPE {
+            headers.remove(name);
+        }
     }
     let protocol = upgrade.map(|upgrade| match upgrade {
         Upgrade::Spdy => "SPDY/3.1",

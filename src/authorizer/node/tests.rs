@@ -334,50 +334,6 @@ fn only_nodes_depend_on_the_graph() {
     assert_eq!(GATE.dependency(&node().into(), head.info()), Some(key));
 }
 
-#[test_case("POST", "/api/v1/nodes"; "register")]
-#[test_case("PATCH", "/api/v1/nodes/n1"; "own node")]
-#[test_case("PATCH", "/api/v1/nodes/n1/status"; "own status")]
-#[test_case("POST", "/api/v1/namespaces/ns/pods"; "mirror pod")]
-#[test_case("DELETE", "/api/v1/namespaces/ns/pods/p1"; "delete a pod")]
-#[test_case("PATCH", "/api/v1/namespaces/ns/pods/p1/status"; "status of a pod")]
-#[test_case("POST", "/api/v1/namespaces/ns/pods/p1/eviction"; "eviction")]
-#[test_case("PATCH", "/api/v1/namespaces/ns/persistentvolumeclaims/pvc1/status"; "status of a claim")]
-#[test_case("PATCH", "/api/v1/namespaces/ns/persistentvolumeclaims/nosuch/status"; "status of a claim that is not related")]
-#[test_case("POST", "/api/v1/namespaces/ns/serviceaccounts/sa1/token"; "token")]
-#[test_case("POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests"; "signing request")]
-#[test_case("PUT", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1"; "lease")]
-#[test_case("POST", "/apis/storage.k8s.io/v1/csinodes"; "csinode")]
-#[test_case("POST", "/apis/resource.k8s.io/v1/resourceslices"; "slice")]
-#[test_case("DELETE", "/apis/resource.k8s.io/v1/resourceslices?fieldSelector=spec.nodeName%3Dn1"; "slices")]
-#[test_case("POST", "/apis/certificates.k8s.io/v1beta1/namespaces/ns/podcertificaterequests"; "pod certificate request")]
-fn writes_need_somebody_who_restricts_them(method: &str, target: &str) {
-    let known = with(|rules| rules.pod_certificates = true);
-    let own = Authorizer {
-        caller_known_upstream: false,
-        ..known.clone()
-    };
-    let refused = outcome(&own, node(), method, target);
-    assert_eq!(refused, restriction::MISSING);
-    let judged = outcome(&known, node(), method, target);
-    assert!(judged.starts_with("allow") || judged.starts_with("related") || judged == UNRELATED);
-}
-
-#[test_case("GET", "/api/v1/nodes/n1" => "allow node/nodes"; "own node")]
-#[test_case("GET", "/api/v1/namespaces/ns/secrets/s1" => "related node/secrets"; "secret")]
-#[test_case("GET", "/api/v1/namespaces/ns/secrets/s2" => UNRELATED; "secret of another node")]
-#[test_case("GET", "/apis/certificates.k8s.io/v1/certificatesigningrequests/x" => "allow node/static"; "signing request")]
-#[test_case("POST", "/api/v1/namespaces/ns/events" => "allow node/static"; "event")]
-#[test_case("POST", "/apis/authentication.k8s.io/v1/tokenreviews" => "allow node/static"; "review")]
-#[test_case("PUT", "/api/v1/namespaces/ns/pods/p1" => NO_REASON; "what nobody may")]
-#[test_case("POST", "/api/v1/namespaces/ns/secrets" => ONLY_READ; "what has a reason of its own")]
-fn the_rest_needs_nobody(method: &str, target: &str) -> String {
-    let own = Authorizer {
-        caller_known_upstream: false,
-        ..GATE
-    };
-    outcome(&own, node(), method, target)
-}
-
 /// Tries every verb on a path, which names an object or a collection.
 fn check(gate: &Authorizer, path: &str, rows: &[(&str, &str)]) {
     for verb in VERBS {

@@ -6,36 +6,23 @@ use arc_swap::ArcSwap;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::Report;
+use super::{
+    Report,
+    rights::{
+        access, discovery_rights, impersonation_rights, informer_rights, own_rights, review_rights, token_rights,
+    },
+};
 use crate::{
     api::names,
     caller::User,
     config::{self, Config},
     upstream::{self, Identity, Metrics, Upstream},
-    watch,
 };
 
 /// A node that is in no cluster.
 const NODE: &str = "scopegate-check";
 
-/// What the gate needs to impersonate a node that came with a certificate: verb `impersonate` on each.
-const IMPERSONATE: &[(&str, &str, &str)] = &[
-    ("", "users", "system:node:scopegate-check"),
-    ("", "groups", names::NODES_GROUP),
-    ("", "groups", names::AUTHENTICATED_GROUP),
-    ("authentication.k8s.io", "uids", "check"),
-    (
-        "authentication.k8s.io",
-        "userextras/authentication.kubernetes.io/credential-id",
-        "X509SHA256=check",
-    ),
-];
-
-/// What nodes read to find out what is served.
-const DISCOVERY: &[&str] = &["/api", "/apis", "/openapi/v3", "/version"];
-
 const SELF_REVIEW: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-const ACCESS_REVIEW: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 pub(super) async fn check(config: &Config, report: &mut Report) {
     let speak = async |files: upstream::Files, identity| {
@@ -97,9 +84,15 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
     match config.upstream.identity {
         config::Identity::FrontProxy { .. } => {}
         config::Identity::Impersonate => impersonation_rights(&own, report).await,
-        config::Identity::Own => discovery_rights(&own, report).await,
+        config::Identity::Own => {
+            discovery_rights(&own, report).await;
+            own_rights(&own, report).await;
+        }
     }
     informer_rights(&own, &config.graph.watch, report).await;
+    if config.admission.node_restriction.audiences {
+        review_rights(&own, report).await;
+    }
     if config.authentication.token_review {
         token_rights(&own, report).await;
     }
@@ -168,75 +161,6 @@ async fn who_am_i(upstream: &Upstream, user: Option<&User>) -> Result<String, St
     }
 }
 
-/// Names every right that impersonating a node takes and the gate lacks.
-async fn impersonation_rights(own: &Upstream, report: &mut Report) {
-    for (group, resource, name) in IMPERSONATE {
-        let (plain, subresource) = resource.split_once('/').unwrap_or((resource, ""));
-        let right = match *group {
-            "" => format!("impersonate {resource} {name:?}"),
-            group => format!("impersonate {resource} in {group}"),
-        };
-        let spec = json!({"resourceAttributes": {
-            "verb": "impersonate", "group": group, "resource": plain, "subresource": subresource, "name": name,
-        }});
-        let remedy = "; see config/kubernetes/impersonate.yaml";
-        tell(&right, remedy, access(own, None, &spec).await, report);
-    }
-}
-
-/// Names what nodes may read through the gate but the gate, in whose name it is read, may not.
-async fn discovery_rights(own: &Upstream, report: &mut Report) {
-    for path in DISCOVERY {
-        let spec = json!({"nonResourceAttributes": {"verb": "get", "path": path}});
-        tell(
-            &format!("get {path}"),
-            "; bind it to the cluster role system:discovery",
-            access(own, None, &spec).await,
-            report,
-        );
-    }
-}
-
-/// Names what the gate has to know of the cluster and may not find out.
-async fn informer_rights(own: &Upstream, config: &watch::Config, report: &mut Report) {
-    let mut allowed = Vec::new();
-    for (group, resource) in watch::watched(config) {
-        for verb in ["list", "watch"] {
-            let spec = json!({"resourceAttributes": {"verb": verb, "group": group, "resource": resource}});
-            match access(own, None, &spec).await {
-                Ok((true, _)) => allowed.push(resource),
-                answer => {
-                    let right = format!("{verb} {resource} in all namespaces");
-                    tell(&right, "; see config/kubernetes/informers.yaml", answer, report);
-                }
-            }
-        }
-    }
-    allowed.dedup();
-    report.ok(format!("the gate may list and watch {}", allowed.join(", ")));
-}
-
-/// Certificates work without, so that it is not the end of the world.
-async fn token_rights(own: &Upstream, report: &mut Report) {
-    let attributes = json!({"verb": "create", "group": "authentication.k8s.io", "resource": "tokenreviews"});
-    match access(own, None, &json!({"resourceAttributes": attributes})).await {
-        Ok((true, _)) => report.ok("the gate may create tokenreviews"),
-        Ok((false, _)) => report.warn(
-            "the gate may not create tokenreviews: callers with bearer tokens get 503; \
-             see config/kubernetes/tokens.yaml, or set authentication.tokenReview to false",
-        ),
-        Err(error) => report.warn(format!("cannot tell whether the gate may create tokenreviews: {error}")),
-    }
-}
-
-fn tell(right: &str, remedy: &str, access: Result<(bool, String), String>, report: &mut Report) {
-    match access {
-        Ok((true, _)) => report.ok(format!("the gate may {right}")),
-        Ok((false, _)) => report.fail(format!("the gate may not {right}{remedy}")),
-        Err(error) => report.warn(format!("cannot tell whether the gate may {right}: {error}")),
-    }
-}
-
 /// The Node authorizer gives itself away by the reason of its refusal.
 async fn node_authorizer(upstream: &Upstream, report: &mut Report) {
     let secret = json!({"verb": "get", "resource": "secrets", "namespace": "kube-system", "name": NODE});
@@ -262,9 +186,8 @@ async fn node_restriction(upstream: &Upstream, report: &mut Report) {
             report.ok("upstream runs NodeRestriction itself");
         }
         Ok((code, _)) if code.is_success() => {
-            report.warn(
-                "upstream does not run NodeRestriction: what nodes write is not checked, since this release of the gate \
-                 leaves that to upstream",
+            report.note(
+                "upstream does not run NodeRestriction; only the gate keeps nodes from writing what is not theirs",
             );
         }
         Ok((code, answer)) => {
@@ -275,24 +198,7 @@ async fn node_restriction(upstream: &Upstream, report: &mut Report) {
     }
 }
 
-/// Whether upstream would allow something, and its reason.
-async fn access(upstream: &Upstream, user: Option<&User>, spec: &Value) -> Result<(bool, String), String> {
-    let review = json!({
-        "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-        "spec": spec,
-    });
-    let (code, answer) = ask(upstream, ACCESS_REVIEW, user, &review).await?;
-    let reason = answer
-        .pointer("/status/reason")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    match answer.pointer("/status/allowed").and_then(Value::as_bool) {
-        Some(allowed) => Ok((allowed, reason.to_owned())),
-        None => Err(refusal(code, &answer)),
-    }
-}
-
-async fn ask(
+pub(super) async fn ask(
     upstream: &Upstream,
     target: &'static str,
     user: Option<&User>,
@@ -318,7 +224,7 @@ fn message(answer: &Value) -> &str {
     answer.get("message").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn refusal(code: StatusCode, answer: &Value) -> String {
+pub(super) fn refusal(code: StatusCode, answer: &Value) -> String {
     match message(answer) {
         "" => format!("upstream answers {code}"),
         message => format!("upstream answers {code}: {message}"),

@@ -22,6 +22,9 @@ impl Outcome {
         if let Some(explanation) = self.explanation() {
             annotations.insert("authorization.k8s.io/reason", explanation);
         }
+        if let Some(rejection) = self.not_admitted() {
+            annotations.insert("scopegate.dev/not-admitted", clip(&rejection.message, MAX_TEXT));
+        }
         if let Some(log) = self.rejection().and_then(|rejection| rejection.log.as_deref()) {
             annotations.insert("scopegate.dev/cause", clip(log, MAX_TEXT));
         }

@@ -1,0 +1,139 @@
+//! What is sent to each endpoint whose writes are looked at.
+
+use crate::{
+    api::GroupResource,
+    patch::{self, Schema},
+    protobuf::{self, Message},
+    request::ResourceRequest,
+};
+
+/// What an endpoint takes.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    group: &'static str,
+    resource: &'static str,
+    subresource: &'static str,
+    pub(super) kind: &'static str,
+    /// Where it is not the version in the URL.
+    versions: &'static [&'static str],
+    pub(super) message: &'static Message,
+    /// How it is patched, if what comes of a patch has to be known.
+    pub(super) schema: Option<&'static Schema>,
+    /// What of the stored object no rule looks at when all of it is replaced.
+    pub(super) passed_over: Option<&'static str>,
+}
+
+const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        passed_over: Some("status"),
+        ..endpoint("", "nodes", "", "Node", &protobuf::NODE, Some(&patch::NODE))
+    },
+    Endpoint {
+        passed_over: Some("status"),
+        ..endpoint("", "nodes", "status", "Node", &protobuf::NODE, Some(&patch::NODE))
+    },
+    endpoint(
+        "",
+        "persistentvolumeclaims",
+        "status",
+        "PersistentVolumeClaim",
+        &protobuf::PERSISTENT_VOLUME_CLAIM,
+        Some(&patch::PERSISTENT_VOLUME_CLAIM),
+    ),
+    endpoint("", "pods", "", "Pod", &protobuf::POD, None),
+    endpoint("", "pods", "status", "Pod", &protobuf::POD, Some(&patch::POD)),
+    Endpoint {
+        versions: &["policy/v1", "policy/v1beta1"],
+        ..endpoint("", "pods", "eviction", "Eviction", &protobuf::EVICTION, None)
+    },
+    Endpoint {
+        versions: &["authentication.k8s.io/v1"],
+        ..endpoint(
+            "",
+            "serviceaccounts",
+            "token",
+            "TokenRequest",
+            &protobuf::TOKEN_REQUEST,
+            None,
+        )
+    },
+    endpoint(
+        "certificates.k8s.io",
+        "certificatesigningrequests",
+        "",
+        "CertificateSigningRequest",
+        &protobuf::CERTIFICATE_SIGNING_REQUEST,
+        None,
+    ),
+    endpoint(
+        "certificates.k8s.io",
+        "podcertificaterequests",
+        "",
+        "PodCertificateRequest",
+        &protobuf::POD_CERTIFICATE_REQUEST,
+        None,
+    ),
+    endpoint("coordination.k8s.io", "leases", "", "Lease", &protobuf::LEASE, None),
+    endpoint(
+        "resource.k8s.io",
+        "resourceslices",
+        "",
+        "ResourceSlice",
+        &protobuf::RESOURCE_SLICE,
+        None,
+    ),
+    endpoint("storage.k8s.io", "csinodes", "", "CSINode", &protobuf::CSI_NODE, None),
+];
+
+const fn endpoint(
+    group: &'static str,
+    resource: &'static str,
+    subresource: &'static str,
+    kind: &'static str,
+    message: &'static Message,
+    schema: Option<&'static Schema>,
+) -> Endpoint {
+    Endpoint {
+        group,
+        resource,
+        subresource,
+        kind,
+        versions: &[],
+        message,
+        schema,
+        passed_over: None,
+    }
+}
+
+impl Endpoint {
+    /// Nothing where no rule wants to know what is sent.
+    pub(super) fn of(request: &ResourceRequest) -> Option<&'static Self> {
+        ENDPOINTS.iter().find(|endpoint| {
+            request.resource.is(endpoint.group, endpoint.resource) && request.subresource == endpoint.subresource
+        })
+    }
+
+    pub(super) fn takes(&self, api_version: &str, request: &ResourceRequest) -> bool {
+        match self.versions {
+            [] => api_version == version(&request.resource, &request.version),
+            versions => versions.contains(&api_version),
+        }
+    }
+
+    /// What is meant where the body does not say.
+    pub(super) fn version(&self, request: &ResourceRequest) -> String {
+        let first = self.versions.first();
+        first.map_or_else(
+            || version(&request.resource, &request.version),
+            |version| (*version).to_owned(),
+        )
+    }
+}
+
+/// `apiVersion` of a resource at a version.
+pub(super) fn version(resource: &GroupResource, version: &str) -> String {
+    match resource.group.as_str() {
+        "" => version.to_owned(),
+        group => format!("{group}/{version}"),
+    }
+}

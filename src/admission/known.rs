@@ -1,0 +1,152 @@
+//! What is known of the cluster while one write is judged.
+//!
+//! The graph comes first; it costs nothing. It may lag behind, so nobody is refused by its word alone: what was looked up there
+//! is noted, and asked of upstream before a refusal stands.
+
+use std::{cell::RefCell, collections::BTreeSet};
+
+use bytes::Bytes;
+
+use super::No;
+use crate::graph::{Facts, Key, Kind, Pod, PodFacts, Snapshot};
+
+/// The graph, and what upstream has said since about this write.
+#[derive(Debug)]
+pub struct Known<'a> {
+    graph: &'a Snapshot,
+    /// Whether the graph is up to date. What it knows of a pod with a uid stays true when it is not.
+    fresh: bool,
+    told: &'a Told,
+    /// What was taken from the graph.
+    consulted: RefCell<BTreeSet<Wanted>>,
+}
+
+/// Upstream's own word, as far as it was asked for.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// The object that is written, as it is stored; `Some(None)` if there is none.
+    pub stored: Option<Option<Bytes>>,
+    /// What an applied object would come out as.
+    pub rehearsed: Option<Bytes>,
+    /// Whether the node may have tokens for the audience that it wants, by the word of upstream's authorizers.
+    pub audience: Option<bool>,
+    /// Other objects; nothing if they are not there.
+    pub objects: Vec<(Wanted, Option<Fact>)>,
+}
+
+/// Names one object that has to be known.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Wanted {
+    pub kind: Kind,
+    pub namespace: String,
+    pub name: String,
+}
+
+/// What upstream has said of an object.
+#[derive(Clone, Debug)]
+pub enum Fact {
+    Pod(Box<Pod>),
+    Other(Facts),
+}
+
+/// A pod, as far as rules ask.
+#[derive(Clone, Debug)]
+pub struct KnownPod {
+    /// Whether it is bound to the node that writes.
+    pub is_own: bool,
+    pub facts: PodFacts,
+}
+
+impl<'a> Known<'a> {
+    pub fn new(graph: &'a Snapshot, fresh: bool, told: &'a Told) -> Self {
+        Self {
+            graph,
+            fresh,
+            told,
+            consulted: RefCell::default(),
+        }
+    }
+
+    /// What was taken from the graph so far.
+    pub(super) fn consulted(self) -> Vec<Wanted> {
+        self.consulted.into_inner().into_iter().collect()
+    }
+
+    /// The object that is written; nothing if there is none.
+    pub fn stored(&self) -> Result<Option<&'a Bytes>, No> {
+        self.told.stored.as_ref().map(Option::as_ref).ok_or(No::Stored)
+    }
+
+    pub(super) fn rehearsed(&self) -> Option<&'a Bytes> {
+        self.told.rehearsed.as_ref()
+    }
+
+    /// Whether upstream lets the node have tokens for the audience.
+    pub fn grants_audience(&self, audience: &str) -> Result<bool, No> {
+        self.told.audience.ok_or_else(|| No::Audience(audience.to_owned()))
+    }
+
+    pub fn facts(&self, key: Key<'_>) -> Option<&'a Facts> {
+        match self.told(key) {
+            Some(Some(Fact::Other(facts))) => Some(facts),
+            Some(_) => None,
+            None => {
+                self.note(key);
+                self.graph.facts(key).filter(|_| self.fresh)
+            }
+        }
+    }
+
+    /// What is known of a pod. Of those on other nodes the graph is not asked.
+    pub fn pod(&self, node: &str, namespace: &str, name: &str) -> Option<KnownPod> {
+        let key = Key::new(Kind::Pod, namespace, name);
+        match self.told(key) {
+            Some(Some(Fact::Pod(pod))) => Some(KnownPod {
+                is_own: pod.node() == node,
+                facts: pod.pod_facts(),
+            }),
+            Some(_) => None,
+            None => {
+                self.note(key);
+                let facts = self.graph.pod(node, key)?.clone();
+                let is_own = true;
+                Some(KnownPod { is_own, facts })
+            }
+        }
+    }
+
+    /// A pod as upstream has it, however much the graph may know.
+    pub fn whole_pod(&self, namespace: &str, name: &str) -> Result<Option<&'a Pod>, No> {
+        let key = Key::new(Kind::Pod, namespace, name);
+        match self.told(key) {
+            Some(Some(Fact::Pod(pod))) => Ok(Some(pod)),
+            Some(_) => Ok(None),
+            None => Err(No::Unsure(vec![Wanted::from(key)])),
+        }
+    }
+
+    fn told(&self, key: Key<'_>) -> Option<Option<&'a Fact>> {
+        let told = self.told.objects.iter().find(|(wanted, _)| wanted.key() == key);
+        told.map(|(_, fact)| fact.as_ref())
+    }
+
+    fn note(&self, key: Key<'_>) {
+        self.consulted.borrow_mut().insert(Wanted::from(key));
+    }
+}
+
+impl Wanted {
+    pub fn key(&self) -> Key<'_> {
+        Key::new(self.kind, &self.namespace, &self.name)
+    }
+}
+
+impl From<Key<'_>> for Wanted {
+    fn from(key: Key<'_>) -> Self {
+        Self {
+            kind: key.kind,
+            namespace: key.namespace.to_owned(),
+            name: key.name.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Certificates: a node asks for its own, and for those of pods that it runs.
+
+mod request;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+use super::{
+    Edit, Known, No, NodeRestriction, Operation, Write,
+    read::{field, text},
+};
+use crate::{
+    admission::{Content, write::unsupported_patch},
+    api::{names::NODE_USER_PREFIX, quote},
+    graph::{Facts, Key, Kind},
+    json::Json,
+    rejection::Rejection,
+};
+
+/// Who sign certificates for kubelets.
+const KUBELET_SIGNERS: &[&str] = &[
+    "kubernetes.io/kube-apiserver-client-kubelet",
+    "kubernetes.io/kubelet-serving",
+];
+
+impl NodeRestriction {
+    pub(super) fn certificate(&self, write: &Write<'_>) -> Result<Edit, No> {
+        if matches!(write.content, Content::Apply(_)) {
+            // It may create one.
+            return Err(unsupported_patch().into());
+        }
+        if self.any_certificate || write.operation != Operation::Create || !write.request.subresource.is_empty() {
+            return Ok(Edit::default());
+        }
+        let spec = field(write.sent()?, "spec")?.unwrap_or(&Json::Null);
+        if !KUBELET_SIGNERS.contains(&text(spec, "signerName")?) {
+            return Ok(Edit::default());
+        }
+        let request = STANDARD.decode(text(spec, "request")?);
+        let request = request.map_err(|error| {
+            Rejection::bad_request(format!(
+                "the object provided is unrecognized: request is not base64: {error}"
+            ))
+        })?;
+        let name = request::common_name(&request)
+            .map_err(|why| write.forbidden(format_args!("unable to parse csr: {why}")))?;
+        if name.strip_prefix(NODE_USER_PREFIX) != Some(write.node) {
+            return Err(write.forbidden(format_args!(
+                "can only create a node CSR with CN={NODE_USER_PREFIX}{}",
+                write.node
+            )));
+        }
+        Ok(Edit::default())
+    }
+
+    pub(super) fn pod_certificate<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        if !self.pod_certificates {
+            return Err(write.forbidden("PodCertificateRequest feature gate is disabled"));
+        }
+        if write.operation != Operation::Create {
+            let operation = write.operation.as_str();
+            return Err(write.forbidden(format_args!("unexpected operation {operation}")));
+        }
+        if !write.request.subresource.is_empty() {
+            let subresource = &write.request.subresource;
+            return Err(write.forbidden(format_args!("unexpected subresource {subresource}")));
+        }
+        let spec = field(write.sent()?, "spec")?.unwrap_or(&Json::Null);
+        is_of_this_node(write, spec, known)?;
+        is_of_its_pod(write, spec, known)?;
+        Ok(Edit::default())
+    }
+}
+
+fn is_of_this_node(write: &Write<'_>, spec: &Json<'_>, known: &Known<'_>) -> Result<(), No> {
+    let (named, node) = (text(spec, "nodeName")?, quote(write.node));
+    if named != write.node {
+        let named = quote(named);
+        return Err(write.forbidden(format_args!(
+            "PodCertificateRequest.Spec.NodeName={named}, which is not the requesting node {node}"
+        )));
+    }
+    let Some(Facts::Node { uid }) = known.facts(Key::cluster(Kind::Node, write.node)) else {
+        return Err(untyped(format!(
+            "while retrieving node {node} named in the PodCertificateRequest: node {node} not found"
+        )));
+    };
+    let claimed = text(spec, "nodeUID")?;
+    if claimed != uid {
+        return Err(untyped(format!(
+            "PodCertificateRequest for pod {} names node UID {}, inconsistent with the running node ({})",
+            full_name(write, text(spec, "podName")?),
+            quote(claimed),
+            quote(uid)
+        )));
+    }
+    Ok(())
+}
+
+fn is_of_its_pod(write: &Write<'_>, spec: &Json<'_>, known: &Known<'_>) -> Result<(), No> {
+    let (namespace, name) = (&write.request.namespace, text(spec, "podName")?);
+    let full = full_name(write, name);
+    // An empty name names no object: nobody need be asked about it.
+    let pod = match name {
+        "" => None,
+        name => known.whole_pod(namespace, name)?,
+    };
+    let Some(pod) = pod else {
+        return Err(untyped(format!(
+            "while retrieving pod {full} named in the PodCertificateRequest: pod {} not found",
+            quote(name)
+        )));
+    };
+    let uid = text(spec, "podUID")?;
+    if uid != pod.uid() {
+        return Err(untyped(format!(
+            "PodCertificateRequest for pod {full} contains pod UID ({}) which differs from running pod {}",
+            quote(uid),
+            quote(pod.uid())
+        )));
+    }
+    if pod.node() != write.node {
+        let node = quote(write.node);
+        return Err(write.forbidden(format_args!(
+            "pod {full} is not running on node {node} named in the PodCertificateRequest"
+        )));
+    }
+    if pod.is_mirror() {
+        return Err(write.forbidden(format_args!("pod {full} is a mirror pod")));
+    }
+    let account = text(spec, "serviceAccountName")?;
+    if account != pod.service_account() {
+        return Err(write.forbidden(format_args!(
+            "PodCertificateRequest for pod {full} contains serviceAccountName ({}) that differs from running pod ({})",
+            quote(account),
+            quote(pod.service_account())
+        )));
+    }
+    let Some(Facts::ServiceAccount { uid }) = known.facts(Key::new(Kind::ServiceAccount, namespace, account)) else {
+        return Err(untyped(format!(
+            "while retrieving service account {} named in the PodCertificateRequest: serviceaccount {} not found",
+            full_name(write, account),
+            quote(account)
+        )));
+    };
+    let claimed = text(spec, "serviceAccountUID")?;
+    if claimed != uid {
+        return Err(untyped(format!(
+            "PodCertificateRequest for pod {full} names service account UID {}, which differs from the running service account ({})",
+            quote(claimed),
+            quote(uid)
+        )));
+    }
+    Ok(())
+}
+
+/// 500, since the client may know of something that has not got around yet, and is to try again.
+fn untyped(message: String) -> No {
+    No::refused(Rejection::untyped(message))
+}
+
+fn full_name(write: &Write<'_>, name: &str) -> String {
+    quote(&format!("{}/{name}", write.request.namespace))
+}

@@ -1,0 +1,123 @@
+//! A node's own Node object: it may report what it is, but not steer what is sent to it.
+
+use super::{
+    Edit, Known, No, NodeRestriction, Operation, Write, labels,
+    read::{at, field, named, texts},
+    shape::{Shape, is_same},
+    stays_what_it_is,
+};
+use crate::{
+    admission::{Change, Content},
+    api::quote,
+    json::Json,
+    patch::Patch,
+    rejection::Rejection,
+};
+
+/// What no write may change.
+const GUARDED: &[&[&str]] = &[
+    &["metadata", "ownerReferences"],
+    &["spec", "configSource"],
+    &["spec", "taints"],
+];
+const LABELS: &[&str] = &["metadata", "labels"];
+
+const TAINTS: Shape = Shape::List(&Shape::Struct(&[
+    ("effect", Shape::Plain),
+    ("key", Shape::Plain),
+    ("timeAdded", Shape::Pointer(&Shape::Time)),
+    ("value", Shape::Plain),
+]));
+const CONFIG_SOURCE: Shape = Shape::Pointer(&Shape::Struct(&[(
+    "configMap",
+    Shape::Pointer(&Shape::Struct(&[
+        ("kubeletConfigKey", Shape::Plain),
+        ("name", Shape::Plain),
+        ("namespace", Shape::Plain),
+        ("resourceVersion", Shape::Plain),
+        ("uid", Shape::Plain),
+    ])),
+)]));
+
+impl NodeRestriction {
+    pub(super) fn node<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        let node = quote(write.node);
+        let name = match write.operation {
+            Operation::Create if write.request.subresource.is_empty() => named(write.sent()?)?,
+            _ => &write.request.name,
+        };
+        if name != write.node {
+            let name = quote(name);
+            return Err(write.forbidden(format_args!("node {node} is not allowed to modify node {name}")));
+        }
+        match write.operation {
+            Operation::Delete | Operation::DeleteCollection => Ok(Edit::default()),
+            Operation::Create if write.request.subresource.is_empty() => created(write),
+            Operation::Update if matches!(write.request.subresource.as_str(), "" | "status") => {
+                self.updated(write, known)
+            }
+            // There is no such place.
+            _ => Err(Rejection::method_not_allowed(&write.request.resource).into()),
+        }
+    }
+
+    fn updated<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        self.takes(write)?;
+        if matches!(&write.content, Content::Patch(patch) if is_harmless(patch)) {
+            return Ok(Edit::default());
+        }
+        let change = write.change(known)?;
+        judge(write, &change)?;
+        write.at_version(&change)
+    }
+}
+
+fn created(write: &Write<'_>) -> Result<Edit, No> {
+    let (node, sent) = (quote(write.node), write.sent()?);
+    if at(sent, &["spec", "configSource"])?.is_some() {
+        return Err(write.forbidden(format_args!(
+            "node {node} is not allowed to create pods with a non-nil configSource"
+        )));
+    }
+    if let Some(labels) = labels::forbidden(&[], &labels_of(sent)?) {
+        return Err(write.forbidden(format_args!(
+            "node {node} is not allowed to set the following labels: {labels}"
+        )));
+    }
+    Ok(Edit::default())
+}
+
+/// Whether a patch leaves everything alone that is guarded, whatever it is applied to.
+fn is_harmless(patch: &Patch<'_>) -> bool {
+    if !stays_what_it_is(patch) || GUARDED.iter().any(|path| patch.touches(path)) {
+        return false;
+    }
+    let is_free =
+        |(key, value): (&str, &Json<'_>)| !labels::is_forbidden(key) && matches!(value, Json::String(_) | Json::Null);
+    !patch.touches(LABELS) || patch.merged(LABELS).is_some_and(|labels| labels.iter().all(is_free))
+}
+
+fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), No> {
+    let node = quote(write.node);
+    let same = |path: &[&str], shape| Ok::<_, Rejection>(is_same(shape, at(old, path)?, at(new, path)?));
+    // Old kubelets drop it when they write their status.
+    if at(new, &["spec", "configSource"])?.is_some() && !same(&["spec", "configSource"], &CONFIG_SOURCE)? {
+        return Err(write.forbidden(format_args!(
+            "node {node} is not allowed to update configSource to a new non-nil configSource"
+        )));
+    }
+    if !same(&["spec", "taints"], &TAINTS)? {
+        return Err(write.forbidden(format_args!("node {node} is not allowed to modify taints")));
+    }
+    if !same(&["metadata", "ownerReferences"], &Shape::OWNER_REFERENCES)? {
+        return Err(write.forbidden(format_args!("node {node} is not allowed to modify ownerReferences")));
+    }
+    match labels::forbidden(&labels_of(old)?, &labels_of(new)?) {
+        Some(labels) => Err(write.forbidden(format_args!("is not allowed to modify labels: {labels}"))),
+        None => Ok(()),
+    }
+}
+
+fn labels_of<'j>(object: &'j Json<'_>) -> Result<Vec<(&'j str, &'j str)>, Rejection> {
+    field(object, "metadata")?.map_or(Ok(Vec::new()), |metadata| texts(metadata, "labels"))
+}

@@ -1,0 +1,171 @@
+//! Pods: a node deletes, evicts and reports on those that are bound to it, and creates only mirrors of its static ones.
+
+use super::{
+    Edit, Known, No, NodeRestriction, Operation, Write, mirror,
+    read::{at, not_found, text},
+    shape::{Shape, is_same},
+    stays_what_it_is,
+};
+use crate::{
+    admission::{Change, Content, KnownPod},
+    api::{names::MIRROR_POD_ANNOTATION, quote},
+    json::Json,
+    patch::Patch,
+    rejection::Rejection,
+};
+
+const LABELS: &[&str] = &["metadata", "labels"];
+const MIRROR: &[&str] = &["metadata", "annotations", MIRROR_POD_ANNOTATION];
+const CLAIM_STATUSES: &[&str] = &["status", "resourceClaimStatuses"];
+const EXTENDED_CLAIM_STATUS: &[&str] = &["status", "extendedResourceClaimStatus"];
+
+const CLAIM_STATUSES_SHAPE: Shape = Shape::List(&Shape::Struct(&[
+    ("name", Shape::Plain),
+    ("resourceClaimName", Shape::Pointer(&Shape::Plain)),
+]));
+const EXTENDED_CLAIM_STATUS_SHAPE: Shape = Shape::Pointer(&Shape::Struct(&[
+    (
+        "requestMappings",
+        Shape::List(&Shape::Struct(&[
+            ("containerName", Shape::Plain),
+            ("requestName", Shape::Plain),
+            ("resourceName", Shape::Plain),
+        ])),
+    ),
+    ("resourceClaimName", Shape::Plain),
+]));
+
+impl NodeRestriction {
+    pub(super) fn pod<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        match (write.request.subresource.as_str(), write.operation) {
+            ("", Operation::Create) => mirror::created(write, known),
+            ("", Operation::Delete | Operation::DeleteCollection) => deleted(write, known),
+            ("", operation) => Err(write.forbidden(format_args!(
+                "unexpected operation {}, node {} can only create and delete mirror pods",
+                quote(operation.as_str()),
+                quote(write.node)
+            ))),
+            ("status", Operation::Update) => self.status(write, known),
+            ("status", operation) => {
+                let operation = quote(operation.as_str());
+                Err(write.forbidden(format_args!("unexpected operation {operation}")))
+            }
+            ("eviction", Operation::Create) => evicted(write, known),
+            ("eviction", operation) => {
+                Err(write.forbidden(format_args!("unexpected operation {}", operation.as_str())))
+            }
+            (other, _) => Err(write.forbidden(format_args!(
+                "unexpected pod subresource {}, only 'status' and 'eviction' are allowed",
+                quote(other)
+            ))),
+        }
+    }
+
+    fn status<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        self.takes(write)?;
+        if matches!(&write.content, Content::Patch(patch) if is_harmless(patch)) {
+            let Some(pod) = pod(write, known) else {
+                return Err(missing(write).into());
+            };
+            if !pod.is_own {
+                return Err(foreign_status(write));
+            }
+            return write.to_uid("Pod", &pod.facts.uid.to_string());
+        }
+        if matches!(write.content, Content::Apply(_)) {
+            // Before anything is tried with it.
+            is_own(write, &write.stored(known)?)?;
+        }
+        let change = write.change(known)?;
+        judge(write, &change)?;
+        write.at_version(&change)
+    }
+}
+
+/// Whether a patch leaves everything alone that is guarded, whatever it is applied to.
+fn is_harmless(patch: &Patch<'_>) -> bool {
+    let guarded = [LABELS, MIRROR, CLAIM_STATUSES, EXTENDED_CLAIM_STATUS];
+    // A uid that is not plainly set could come out as any.
+    let is_plain = !patch.touches(&["metadata", "uid"]) || patch.metadata("uid").is_some();
+    is_plain && stays_what_it_is(patch) && !guarded.iter().any(|path| patch.touches(path))
+}
+
+fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), No> {
+    let node = quote(write.node);
+    let same = |path: &[&str], shape| Ok::<_, Rejection>(is_same(shape, at(old, path)?, at(new, path)?));
+    is_own(write, old)?;
+    if !same(LABELS, &Shape::TEXTS)? {
+        return Err(write.forbidden(format_args!("node {node} cannot update labels through pod status")));
+    }
+    if !same(CLAIM_STATUSES, &CLAIM_STATUSES_SHAPE)? {
+        return Err(write.forbidden(format_args!("node {node} cannot update resource claim statues")));
+    }
+    if !same(EXTENDED_CLAIM_STATUS, &EXTENDED_CLAIM_STATUS_SHAPE)? {
+        return Err(write.forbidden(format_args!("node {node} cannot update extended resource claim status")));
+    }
+    // Whether a pod is a mirror decides what it gives its node.
+    let what = match (mirror::annotation(old)?, mirror::annotation(new)?) {
+        (old, new) if old == new => return Ok(()),
+        (None, _) => "add",
+        (Some(_), _) => "remove or update",
+    };
+    let problem =
+        format!("metadata.annotations[{MIRROR_POD_ANNOTATION}]: Forbidden: may not {what} mirror pod annotation");
+    Err(Rejection::invalid("Pod", &write.request.name, &problem).into())
+}
+
+fn is_own(write: &Write<'_>, stored: &Json<'_>) -> Result<(), No> {
+    let spec = at(stored, &["spec"])?.unwrap_or(&Json::Null);
+    if text(spec, "nodeName")? == write.node {
+        Ok(())
+    } else {
+        Err(foreign_status(write))
+    }
+}
+
+fn deleted<'a>(write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+    let foreign = || {
+        let node = quote(write.node);
+        write.forbidden(format_args!(
+            "node {node} can only delete pods with spec.nodeName set to itself"
+        ))
+    };
+    // All of a namespace, whosever they are.
+    if write.operation == Operation::DeleteCollection {
+        return Err(foreign());
+    }
+    match pod(write, known) {
+        None => Err(missing(write).into()),
+        Some(pod) if !pod.is_own => Err(foreign()),
+        Some(pod) => write.to_uid("Pod", &pod.facts.uid.to_string()),
+    }
+}
+
+fn evicted<'a>(write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+    match pod(write, known) {
+        None => Err(not_found("pod", &write.request.name).into()),
+        Some(pod) if !pod.is_own => {
+            let node = write.node;
+            Err(write.forbidden(format_args!(
+                "node {node} can only evict pods with spec.nodeName set to itself"
+            )))
+        }
+        Some(pod) => write.to_uid("Pod", &pod.facts.uid.to_string()),
+    }
+}
+
+/// The pod that is written.
+fn pod(write: &Write<'_>, known: &Known<'_>) -> Option<KnownPod> {
+    known.pod(write.node, &write.request.namespace, &write.request.name)
+}
+
+fn missing(write: &Write<'_>) -> Rejection {
+    Rejection::not_found(&write.request.resource, &write.request.name)
+}
+
+fn foreign_status(write: &Write<'_>) -> No {
+    let node = quote(write.node);
+    write.forbidden(format_args!(
+        "node {node} can only update pod status for pods with spec.nodeName set to itself"
+    ))
+}

@@ -1,0 +1,264 @@
+//! The rules, asked as the pipeline asks them: what they want to know is answered from a small cluster, and they are asked again.
+//! Every request is judged with a graph that knows the cluster and with one that knows nothing, and every object that is sent is
+//! sent as JSON and as protobuf. The answer has to be the same.
+
+mod certificate;
+mod claim;
+mod encode;
+mod mirror;
+mod node;
+mod owned;
+mod pod;
+mod token;
+mod world;
+
+use http::{Method, Request, header::CONTENT_TYPE};
+use test_case::test_case;
+
+use self::world::World;
+use super::*;
+use crate::{
+    admission::{Tie, Told},
+    api::quote,
+    caller::User,
+    graph::Snapshot,
+    protobuf::{self, Envelope},
+    request::{Head, Target},
+};
+
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+const APPLY: &str = "application/apply-patch+yaml";
+const PATCHES: &[(&str, &str)] = &[
+    ("json", "application/json-patch+json"),
+    ("merge", "application/merge-patch+json"),
+    ("strategic", "application/strategic-merge-patch+json"),
+];
+
+const RULES: NodeRestriction = NodeRestriction {
+    audiences: true,
+    any_certificate: false,
+    pod_certificates: true,
+    apply: false,
+};
+
+/// What becomes of a request of node n1. Of one that passes: what has been done to it.
+fn outcome(method: &str, uri: &str, body: &str) -> String {
+    told(&World::default(), RULES, method, uri, body).0
+}
+
+/// The same for a patch.
+fn patched(kind: &str, uri: &str, body: &str) -> String {
+    let world = World::default();
+    let content_type = PATCHES.iter().find(|(name, _)| *name == kind).map_or(APPLY, |(_, t)| t);
+    let knows = ask(
+        &world,
+        &world.graph(),
+        RULES,
+        "PATCH",
+        uri,
+        content_type,
+        body.as_bytes(),
+    );
+    let ignorant = ask(
+        &world,
+        &Snapshot::default(),
+        RULES,
+        "PATCH",
+        uri,
+        content_type,
+        body.as_bytes(),
+    );
+    assert_eq!(knows.0, ignorant.0);
+    knows.0
+}
+
+/// What becomes of a request, and what was asked for it if the graph knows everything.
+fn told(world: &World, rules: NodeRestriction, method: &str, uri: &str, body: &str) -> (String, Vec<String>) {
+    let graph = world.graph();
+    let json = "application/json";
+    let (found, questions) = ask(world, &graph, rules, method, uri, json, body.as_bytes());
+    let ignorant = ask(world, &Snapshot::default(), rules, method, uri, json, body.as_bytes());
+    assert_eq!(ignorant.0, found, "with a graph that knows nothing");
+    if !body.is_empty() {
+        let encoded = encode::body(method, uri, body);
+        let binary = ask(world, &graph, rules, method, uri, PROTOBUF, &encoded);
+        assert_eq!(binary.0, found, "as protobuf");
+    }
+    (found, questions)
+}
+
+fn ask(
+    world: &World,
+    graph: &Snapshot,
+    rules: NodeRestriction,
+    method: &str,
+    uri: &str,
+    content_type: &str,
+    body: &[u8],
+) -> (String, Vec<String>) {
+    let method = Method::from_bytes(method.as_bytes()).unwrap();
+    let request = Request::builder()
+        .method(method)
+        .uri(uri)
+        .header(CONTENT_TYPE, content_type);
+    let head = Head::read(request.body(()).unwrap().into_parts().0).unwrap();
+    let Target::Resource(request) = &head.info().target else {
+        panic!("{uri} is no resource");
+    };
+    let user = User {
+        name: "system:node:n1".to_owned(),
+        ..User::default()
+    };
+    let operation = Operation::of(&head.info().verb).unwrap();
+    let mut told = Told::default();
+    let mut questions = Vec::new();
+    loop {
+        assert!(questions.len() < 8, "{questions:?}");
+        let write = match look(&head.info().verb, request) {
+            Look::Away => return ("away".to_owned(), questions),
+            Look::AtHead => Write::unread("n1", &user, operation, (&head, request)),
+            Look::AtBody => Write::read("n1", &user, operation, (&head, request), body),
+        };
+        let known = Known::new(graph, true, &told);
+        let judged = write.map_err(No::from).and_then(|write| rules.judge(&write, &known));
+        let wanted = match judged {
+            Ok(edit) => return (passed(&edit, content_type, request), questions),
+            Err(No::Refused(rejection)) => match known.consulted() {
+                consulted if consulted.is_empty() => {
+                    let details = rejection.details.as_deref();
+                    let kind = details.map(|details| details.kind.as_str()).unwrap_or_default();
+                    return (
+                        format!("{} {} {kind}", rejection.code.as_u16(), rejection.message)
+                            .trim_end()
+                            .to_owned(),
+                        questions,
+                    );
+                }
+                consulted => consulted,
+            },
+            Err(No::Unsure(wanted)) => wanted,
+            Err(No::Stored) => {
+                questions.push("stored".to_owned());
+                told.stored = Some(world.stored(request));
+                continue;
+            }
+            Err(No::Audience(audience)) => {
+                questions.push(format!("audience {}", quote(&audience)));
+                told.audience = Some(audience == "granted");
+                continue;
+            }
+            Err(No::Rehearse(edit)) => {
+                questions.push(format!("rehearse {}", passed(&edit, content_type, request)));
+                told.rehearsed = Some(world.rehearsed.clone());
+                continue;
+            }
+        };
+        for wanted in wanted {
+            questions.push(wanted.key().to_string());
+            let fact = world.fact(wanted.key());
+            told.objects.push((wanted, fact));
+        }
+    }
+}
+
+/// What is forwarded, in words that do not tell one encoding from the other.
+fn passed(edit: &Edit, content_type: &str, request: &ResourceRequest) -> String {
+    let mut words = vec![match edit.tie {
+        Tie::None => "passes".to_owned(),
+        Tie::Uid(_) => "passes, tied to the object".to_owned(),
+        Tie::Version => "passes, tied to the version".to_owned(),
+    }];
+    words.extend(edit.query.clone());
+    if let Some(body) = &edit.body {
+        let json = match content_type {
+            PROTOBUF => {
+                let message = encode::message(
+                    request,
+                    matches!(edit.tie, Tie::Uid(_)) && request.subresource.is_empty(),
+                );
+                let json = Envelope::read(body).unwrap().object(message).unwrap();
+                json.to_vec()
+            }
+            _ => body.clone(),
+        };
+        words.push(String::from_utf8(json).unwrap());
+    }
+    words.join(" ")
+}
+
+/// Another object, with a value at a path of it.
+fn with(object: &str, path: &[&str], value: serde_json::Value) -> String {
+    let mut object: serde_json::Value = serde_json::from_str(object).unwrap();
+    let mut at = &mut object;
+    for key in path {
+        at = match key.parse::<usize>() {
+            Ok(index) => &mut at[index],
+            Err(_) => &mut at[*key],
+        };
+    }
+    *at = value;
+    object.to_string()
+}
+
+#[test_case("POST", "/api/v1/nodes/n1" => "405 the server does not allow this method on the requested resource nodes"; "create by name")]
+#[test_case("PUT", "/api/v1/nodes" => "405 the server does not allow this method on the requested resource nodes"; "update of all")]
+#[test_case("PUT", "/api/v1/namespaces/ns/configmaps/c" => "away"; "no rule is about it")]
+#[test_case("POST", "/api/v1/namespaces/ns/pods/p2/exec" => "away"; "a connection")]
+#[test_case("POST", "/api/v1/namespaces/ns/serviceaccounts" => "away"; "service accounts themselves")]
+fn places(method: &str, uri: &str) -> String {
+    let world = World::default();
+    ask(&world, &world.graph(), RULES, method, uri, "application/json", b"{}").0
+}
+
+#[test]
+fn a_node_without_a_name_may_nothing() {
+    let request = Request::post("/api/v1/nodes").body(()).unwrap();
+    let head = Head::read(request.into_parts().0).unwrap();
+    let Target::Resource(request) = &head.info().target else {
+        panic!("no resource");
+    };
+    let user = User {
+        name: "system:node:".to_owned(),
+        ..User::default()
+    };
+    let body = br#"{"metadata": {"name": "n1"}}"#;
+    let write = Write::read("", &user, Operation::Create, (&head, request), body).unwrap();
+    let told = Told::default();
+    let judged = RULES.judge(&write, &Known::new(&Snapshot::default(), true, &told));
+    let Err(No::Refused(rejection)) = judged else {
+        panic!("{judged:?}");
+    };
+    assert_eq!(
+        rejection.message,
+        r#"nodes "n1" is forbidden: could not determine node from user "system:node:""#
+    );
+}
+
+/// Bodies that could be read in two ways, or not at all.
+#[test_case("application/json", br#"{"metadata": {"name": "n1"}, "metadata": {}}"# => 400; "key twice")]
+#[test_case("application/json", br#"{"metadata": {"name": "n1"}} {}"# => 400; "two objects")]
+#[test_case("application/json", br#"[]"# => 400; "no object")]
+#[test_case("application/json", br#""# => 400; "nothing")]
+#[test_case("application/json", br#"{"kind": "Pod", "metadata": {"name": "n1"}}"# => 400; "another kind")]
+#[test_case("application/json", br#"{"apiVersion": "v2", "metadata": {"name": "n1"}}"# => 400; "another version")]
+#[test_case("application/json", br#"{"metadata": {"name": 1}}"# => 400; "name that is no text")]
+#[test_case("application/json", br#"{"metadata": []}"# => 400; "metadata that is no object")]
+#[test_case("application/json", b"k8s\0" => 400; "protobuf for JSON")]
+#[test_case("application/json", b"\x1f\x8b\x08\x00" => 400; "compressed")]
+#[test_case("application/yaml", b"metadata: {name: n1}" => 415; "yaml")]
+#[test_case("application/cbor", b"\xa0" => 415; "cbor")]
+#[test_case("text/plain", br#"{"metadata": {"name": "n1"}}"# => 415; "something else")]
+#[test_case(PROTOBUF, br#"{"metadata": {"name": "n1"}}"# => 400; "JSON for protobuf")]
+fn bad_bodies(content_type: &str, body: &[u8]) -> u16 {
+    let world = World::default();
+    let (found, _) = ask(
+        &world,
+        &world.graph(),
+        RULES,
+        "POST",
+        "/api/v1/nodes",
+        content_type,
+        body,
+    );
+    found.split(' ').next().unwrap().parse().unwrap()
+}

@@ -1,0 +1,122 @@
+//! Tokens of service accounts: only for pods that run on the node, and only for audiences that these have a use for.
+
+use std::collections::HashSet;
+
+use super::{
+    Edit, Known, No, NodeRestriction, Operation, Write,
+    read::{at, list, not_found, text},
+};
+use crate::{
+    admission::KnownPod,
+    api::quote,
+    graph::{Driver, Facts, Key, Kind, TokenSource, Uid},
+    json::Json,
+    rejection::Rejection,
+};
+
+/// Whether a driver, if there is one, wants tokens for an audience; or what is in the way of knowing.
+type Wants = Result<bool, String>;
+
+impl NodeRestriction {
+    pub(super) fn token<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        if write.operation != Operation::Create || write.request.subresource != "token" {
+            return Ok(Edit::default());
+        }
+        let spec = at(write.sent()?, &["spec"])?.unwrap_or(&Json::Null);
+        let bound = at(spec, &["boundObjectRef"])?.unwrap_or(&Json::Null);
+        let name = text(bound, "name")?;
+        if text(bound, "apiVersion")? != "v1" || text(bound, "kind")? != "Pod" || name.is_empty() {
+            return Err(write.forbidden("node requested token not bound to a pod"));
+        }
+        let uid = text(bound, "uid")?;
+        if uid.is_empty() {
+            return Err(write.forbidden("node requested token with a pod binding without a uid"));
+        }
+        let Some(pod) = known.pod(write.node, &write.request.namespace, name) else {
+            return Err(not_found("pod", name).into());
+        };
+        if pod.facts.uid != Uid::from(uid) {
+            return Err(write.forbidden(format_args!(
+                "the UID in the bound object reference ({uid}) does not match the UID in record. \
+                 The object might have been deleted and then recreated"
+            )));
+        }
+        if !pod.is_own {
+            return Err(write.forbidden("node requested token bound to a pod scheduled on a different node"));
+        }
+        if self.audiences {
+            has_use_for(write, &pod, audience(write, spec)?, known)?;
+        }
+        // The pod's uid stands in the request: it cannot become another.
+        Ok(Edit::default())
+    }
+}
+
+/// An empty one means the API server.
+fn audience<'j>(write: &Write<'_>, spec: &'j Json<'_>) -> Result<&'j str, No> {
+    match list(spec, "audiences")? {
+        [] | [Json::Null] => Ok(""),
+        [Json::String(audience)] => Ok(audience),
+        [_] => Err(Rejection::bad_request(
+            "the object provided is unrecognized: audiences has something else than texts",
+        )
+        .into()),
+        _ => Err(write.forbidden("node may only request 0 or 1 audiences")),
+    }
+}
+
+fn has_use_for(write: &Write<'_>, pod: &KnownPod, audience: &str, known: &Known<'_>) -> Result<(), No> {
+    let (mut errors, mut seen) = (Vec::new(), HashSet::new());
+    for source in pod.facts.tokens.sources() {
+        let wants = match source {
+            TokenSource::Audience(named) => Ok(named.as_ref() == audience),
+            TokenSource::Driver(driver) => driver_wants(driver, audience, known),
+            TokenSource::Claim(claim) => claim_wants(&write.request.namespace, claim, audience, known),
+        };
+        match wants {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(error) if seen.insert(error.clone()) => errors.push(error),
+            Err(_) => {}
+        }
+    }
+    let quoted = quote(audience);
+    match errors.as_slice() {
+        [] if known.grants_audience(audience)? => Ok(()),
+        [] => Err(write.forbidden(format_args!(
+            "audience {quoted} not found in pod spec volume, {} is not authorized to request tokens for this audience",
+            write.user.name
+        ))),
+        [error] => Err(write.forbidden(format_args!("error validating audience {quoted}: {error}"))),
+        errors => Err(write.forbidden(format_args!(
+            "error validating audience {quoted}: [{}]",
+            errors.join(", ")
+        ))),
+    }
+}
+
+fn claim_wants(namespace: &str, claim: &str, audience: &str, known: &Known<'_>) -> Wants {
+    let Some(Facts::PersistentVolumeClaim { volume }) =
+        known.facts(Key::new(Kind::PersistentVolumeClaim, namespace, claim))
+    else {
+        return Err(format!("persistentvolumeclaim {} not found", quote(claim)));
+    };
+    // An empty name names no object: nobody need be asked about it.
+    let bound = (!volume.is_empty()).then(|| known.facts(Key::cluster(Kind::PersistentVolume, volume)));
+    let Some(Some(Facts::PersistentVolume { driver })) = bound else {
+        return Err(format!("persistentvolume {} not found", quote(volume)));
+    };
+    driver_wants(driver, audience, known)
+}
+
+fn driver_wants(driver: &Driver, audience: &str, known: &Known<'_>) -> Wants {
+    let name = match driver {
+        Driver::Named(name) if !name.is_empty() => name,
+        Driver::None | Driver::Named(_) => return Ok(false),
+        Driver::Untranslatable(why) => return Err(why.to_string()),
+    };
+    match known.facts(Key::cluster(Kind::CsiDriver, name)) {
+        Some(Facts::CsiDriver { token_audiences }) => Ok(token_audiences.iter().any(|wanted| wanted == audience)),
+        _ => Err(format!("csidriver.storage.k8s.io {} not found", quote(name))),
+    }
+}

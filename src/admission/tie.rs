@@ -1,0 +1,249 @@
+//! Ties a write to what it was judged against, so that it cannot turn into anything else on its way.
+//!
+//! Between the judgement and upstream's own reading of the write the object may change, or be replaced by another of the same
+//! name. Upstream compares what the write says about the object's uid and version, and refuses if it is another.
+
+use std::borrow::Cow;
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{
+    No,
+    known::Known,
+    sent::with_texts,
+    write::{Content, Operation, Write, metadata_text as text, rejected},
+};
+use crate::{
+    api::{GroupResource, quote},
+    json::{Json, Malformed, Object},
+    rejection::Rejection,
+    request::Query,
+};
+
+/// What an object is made of.
+const PARTS: &[&str] = &["apiVersion", "kind", "metadata", "spec", "status"];
+
+/// What has to be done to a write before it is forwarded.
+#[derive(Debug, Default)]
+pub struct Edit {
+    /// In place of what the client sent.
+    pub(super) body: Option<Vec<u8>>,
+    /// Behind the query that the client sent.
+    pub(super) query: Option<String>,
+    pub(super) tie: Tie,
+}
+
+/// What the gate itself has tied a write to. Where upstream finds something else there, the write is judged again.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Tie {
+    /// Nothing; or to what the client has tied it to.
+    #[default]
+    None,
+    Uid(String),
+    Version,
+}
+
+/// An object as it is stored, and as it would be.
+#[derive(Debug)]
+pub struct Change<'w, 'a> {
+    pub old: Json<'a>,
+    pub new: Cow<'w, Json<'a>>,
+}
+
+impl<'a> Write<'a> {
+    /// The object that is written, as it is stored.
+    pub fn stored(&self, known: &Known<'a>) -> Result<Json<'a>, No> {
+        let Some(stored) = known.stored()? else {
+            return Err(No::refused(Rejection::not_found(
+                &self.request.resource,
+                &self.request.name,
+            )));
+        };
+        let endpoint = super::kinds::Endpoint::of(self.request);
+        let passed_over = endpoint.and_then(|endpoint| endpoint.passed_over);
+        let stored = match (&self.content, passed_over) {
+            (Content::Object(_), Some(key)) => Json::parse_without(stored, key),
+            _ => Json::parse(stored),
+        };
+        let mut stored = stored.map_err(unread)?;
+        if let (Json::Object(stored), Some(endpoint)) = (&mut stored, endpoint) {
+            // Items of a list do not say what they are; an object by itself does, and so a patch sees it.
+            stored.insert("apiVersion".into(), endpoint.version(self.request).into());
+            stored.insert("kind".into(), endpoint.kind.into());
+        }
+        Ok(stored)
+    }
+
+    /// Works out what would be stored.
+    pub fn change(&self, known: &Known<'a>) -> Result<Change<'_, 'a>, No> {
+        let old = self.stored(known)?;
+        let new = match &self.content {
+            Content::Object(sent) => Cow::Borrowed(&sent.json),
+            Content::Patch(patch) => {
+                let schema = super::kinds::Endpoint::of(self.request).and_then(|endpoint| endpoint.schema);
+                let schema = schema.ok_or_else(|| Rejection::internal("no merge keys for this patch"))?;
+                let new = patch.apply(schema, old.clone()).map_err(rejected)?;
+                is_of_the_kind_of(&new, &old, patch.is_typed())?;
+                self.is_at_home(&new, true)?;
+                Cow::Owned(new)
+            }
+            Content::Apply(applied) => match known.rehearsed() {
+                Some(rehearsed) => {
+                    let new = Json::parse(rehearsed).map_err(unread)?;
+                    is_of_the_kind_of(&new, &old, false)?;
+                    if text(&new, "uid")? != text(&old, "uid")? {
+                        return Err(Rejection::bad_gateway("a dry run came out as another object").into());
+                    }
+                    Cow::Owned(new)
+                }
+                None => return Err(No::Rehearse(Box::new(self.rehearsal(applied, &old)?))),
+            },
+            Content::Nothing => return Err(Rejection::bad_request("the request has no object").into()),
+        };
+        Ok(Change { old, new })
+    }
+
+    /// The write can only be made to the version it was judged against.
+    pub fn at_version(&self, change: &Change<'_, 'a>) -> Result<Edit, No> {
+        let version = text(&change.old, "resourceVersion")?;
+        let claimed = match &self.content {
+            Content::Apply(applied) => text(applied, "resourceVersion")?,
+            _ => text(&change.new, "resourceVersion")?,
+        };
+        // Nothing and zero stand for any version.
+        if !matches!(claimed, "" | "0") && claimed != version {
+            return Err(No::refused(Rejection::conflict(
+                &self.request.resource,
+                &self.request.name,
+                "the object has been modified; please apply your changes to the latest version and try again",
+            )));
+        }
+        let body = match &self.content {
+            Content::Object(sent) if text(&sent.json, "resourceVersion")? == version => return Ok(Edit::default()),
+            Content::Object(sent) => sent.with_text(&["metadata", "resourceVersion"], &[1, 6], version)?,
+            Content::Patch(patch) if patch.metadata("resourceVersion") == Some(version) => return Ok(Edit::default()),
+            Content::Patch(patch) => {
+                let mut patch = patch.clone();
+                patch.pin_version(version).map_err(rejected)?;
+                patch.to_vec()
+            }
+            Content::Apply(applied) => applied_to(applied, &change.old)?,
+            Content::Nothing => return Ok(Edit::default()),
+        };
+        Ok(Edit {
+            body: Some(body),
+            query: None,
+            tie: Tie::Version,
+        })
+    }
+
+    /// The write can only be made to the very object it was judged against, which is of this kind. If the client means another,
+    /// it is told what upstream would tell it.
+    pub fn to_uid(&self, kind: &str, uid: &str) -> Result<Edit, No> {
+        let (claimed, path, fields): (Cow<'_, str>, &[&str], &[u32]) = match (&self.content, self.operation) {
+            (Content::Patch(patch), _) => (patch.metadata("uid").unwrap_or_default().into(), &[], &[]),
+            (Content::Object(sent), Operation::Delete) => {
+                let path: &[&str] = &["preconditions", "uid"];
+                (sent.text(path)?.into(), path, &[2, 1])
+            }
+            (Content::Object(sent), _) => {
+                let path: &[&str] = &["deleteOptions", "preconditions", "uid"];
+                (sent.text(path)?.into(), path, &[2, 2, 1])
+            }
+            (Content::Nothing | Content::Apply(_), _) => (self.queried_uid()?.into(), &[], &[]),
+        };
+        if uid.is_empty() {
+            return Err(Rejection::bad_gateway("an object has no uid").into());
+        }
+        if claimed == uid {
+            return Ok(Edit::default());
+        }
+        if !claimed.is_empty() {
+            return Err(self.other_uid(kind, &claimed, uid).into());
+        }
+        let mut edit = Edit {
+            tie: Tie::Uid(uid.to_owned()),
+            ..Edit::default()
+        };
+        match &self.content {
+            Content::Object(sent) => edit.body = Some(sent.with_text(path, fields, uid)?),
+            Content::Patch(patch) => {
+                let mut patch = patch.clone();
+                patch.pin_uid(uid).map_err(rejected)?;
+                edit.body = Some(patch.to_vec());
+            }
+            Content::Nothing | Content::Apply(_) => {
+                edit.query = Some(format!("uid={}", utf8_percent_encode(uid, NON_ALPHANUMERIC)));
+            }
+        }
+        Ok(edit)
+    }
+
+    /// A patch would change what never changes; of everything else the uid is a condition.
+    fn other_uid(&self, kind: &str, claimed: &str, uid: &str) -> Rejection {
+        let name = &self.request.name;
+        if matches!(self.content, Content::Patch(_)) {
+            let problem = format!("metadata.uid: Invalid value: {}: field is immutable", quote(claimed));
+            return Rejection::invalid(kind, name, &problem);
+        }
+        let resource = GroupResource {
+            group: self.request.resource.group.clone(),
+            resource: kind.to_owned(),
+        };
+        let why = format!(
+            "the UID in the precondition ({claimed}) does not match the UID in record ({uid}). \
+             The object might have been deleted and then recreated"
+        );
+        Rejection::conflict(&resource, name, &why)
+    }
+
+    /// Upstream reads options of a delete from the query only if there is no body.
+    fn queried_uid(&self) -> Result<String, Rejection> {
+        let query = Query::parse(self.head.uri().query().unwrap_or_default());
+        let query = query.map_err(|malformed| Rejection::bad_request(malformed.to_string()))?;
+        match query.get("uid") {
+            None => Ok(String::new()),
+            // It would stand before the one that the write is tied to, and count instead of it.
+            Some("") => Err(Rejection::bad_request("query parameter uid is empty")),
+            Some(uid) => Ok(uid.to_owned()),
+        }
+    }
+
+    /// What comes of an applied object depends on who has set which field before; only upstream can tell.
+    fn rehearsal(&self, applied: &Json<'a>, old: &Json<'_>) -> Result<Edit, Rejection> {
+        Ok(Edit {
+            body: Some(applied_to(applied, old)?),
+            query: Some("dryRun=All".to_owned()),
+            tie: Tie::Version,
+        })
+    }
+}
+
+/// The API server reads what comes of a patch by what it says it is: without a version, or with that of the types that it uses
+/// itself, every field has another name, and what the rules look at would mean nothing. It finds that out in whatever case the
+/// keys are written, so there may be no others than those that everything has. Only where it knows the type already it does without.
+fn is_of_the_kind_of(new: &Json<'_>, old: &Json<'_>, typed: bool) -> Result<(), Rejection> {
+    let is_same = |key: &&str| new.get(key) == old.get(key) || typed && new.get(key).is_none();
+    let mut keys = new.as_object().into_iter().flat_map(Object::iter).map(|(key, _)| key);
+    if ["apiVersion", "kind"].iter().all(is_same) && (typed || keys.all(|key| PARTS.contains(&key))) {
+        return Ok(());
+    }
+    Err(Rejection::bad_request(
+        "a patch may not change what kind of object it is made to",
+    ))
+}
+
+fn unread(Malformed(error): Malformed) -> Rejection {
+    Rejection::bad_gateway(format!("the stored object cannot be read: {error}"))
+}
+
+/// Applied to this version of this object. The version alone would not do: where there is no object any more, it is not looked
+/// at, and one would be created.
+fn applied_to(applied: &Json<'_>, old: &Json<'_>) -> Result<Vec<u8>, Rejection> {
+    let (uid, version) = (text(old, "uid")?, text(old, "resourceVersion")?);
+    let claimed = text(applied, "uid")?;
+    if !claimed.is_empty() && claimed != uid {
+        return Err(Rejection::bad_request("metadata.uid is that of another object"));
+    }
+    with_texts(applied, &["metadata"], &[("resourceVersion", version), ("uid", uid)])
+}

@@ -1,0 +1,192 @@
+//! What the gate may do upstream, and what it lacks.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    Report,
+    upstream::{ask, refusal},
+};
+use crate::{api::names, caller::User, upstream::Upstream, watch};
+
+/// As much of a manifest as tells which rights are needed.
+#[derive(Deserialize)]
+struct ClusterRole {
+    rules: Vec<Rule>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    api_groups: Vec<String>,
+    resources: Vec<String>,
+    verbs: Vec<String>,
+}
+
+/// What the gate needs to impersonate a node that came with a certificate: verb `impersonate` on each.
+const IMPERSONATE: &[(&str, &str, &str)] = &[
+    ("", "users", "system:node:scopegate-check"),
+    ("", "groups", names::NODES_GROUP),
+    ("", "groups", names::AUTHENTICATED_GROUP),
+    ("authentication.k8s.io", "uids", "check"),
+    (
+        "authentication.k8s.io",
+        "userextras/authentication.kubernetes.io/credential-id",
+        "X509SHA256=check",
+    ),
+];
+
+/// What nodes read to find out what is served.
+const DISCOVERY: &[&str] = &["/api", "/apis", "/openapi/v3", "/version"];
+
+const ACCESS_REVIEW: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+/// Names every right that impersonating a node takes and the gate lacks.
+pub(super) async fn impersonation_rights(own: &Upstream, report: &mut Report) {
+    for (group, resource, name) in IMPERSONATE {
+        let (plain, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+        let right = match *group {
+            "" => format!("impersonate {resource} {name:?}"),
+            group => format!("impersonate {resource} in {group}"),
+        };
+        let spec = json!({"resourceAttributes": {
+            "verb": "impersonate", "group": group, "resource": plain, "subresource": subresource, "name": name,
+        }});
+        let remedy = "; see config/kubernetes/impersonate.yaml";
+        tell(&right, remedy, access(own, None, &spec).await, report);
+    }
+}
+
+/// Names what nodes may read through the gate but the gate, in whose name it is read, may not.
+pub(super) async fn discovery_rights(own: &Upstream, report: &mut Report) {
+    for path in DISCOVERY {
+        let spec = json!({"nonResourceAttributes": {"verb": "get", "path": path}});
+        tell(
+            &format!("get {path}"),
+            "; bind it to the cluster role system:discovery",
+            access(own, None, &spec).await,
+            report,
+        );
+    }
+}
+
+/// Names what nodes may do through the gate but the gate, in whose name it is done, may not.
+pub(super) async fn own_rights(own: &Upstream, report: &mut Report) {
+    let role = include_str!("../../../config/kubernetes/own.yaml")
+        .split("\n---\n")
+        .next();
+    let role: ClusterRole = match serde_saphyr::from_str(role.unwrap_or_default()) {
+        Ok(role) => role,
+        Err(error) => return report.fail(format!("cannot tell what mode Own needs: {error}")),
+    };
+    let mut missing = 0;
+    for rule in role.rules {
+        for group in &rule.api_groups {
+            for resource in &rule.resources {
+                for verb in &rule.verbs {
+                    let (plain, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+                    let spec = json!({"resourceAttributes": {
+                        "verb": verb, "group": group, "resource": plain, "subresource": subresource,
+                    }});
+                    match access(own, None, &spec).await {
+                        Ok((true, _)) => {}
+                        answer => {
+                            missing += 1;
+                            let right = format!("{verb} {resource} in all namespaces");
+                            tell(&right, "; see config/kubernetes/own.yaml", answer, report);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if missing == 0 {
+        report.ok("the gate may do all that nodes may");
+    }
+}
+
+/// Names what the gate has to know of the cluster and may not find out.
+pub(super) async fn informer_rights(own: &Upstream, config: &watch::Config, report: &mut Report) {
+    let mut allowed = Vec::new();
+    for (group, resource) in watch::watched(config) {
+        for verb in ["list", "watch"] {
+            let spec = json!({"resourceAttributes": {"verb": verb, "group": group, "resource": resource}});
+            match access(own, None, &spec).await {
+                Ok((true, _)) => allowed.push(resource),
+                answer => {
+                    let right = format!("{verb} {resource} in all namespaces");
+                    tell(&right, "; see config/kubernetes/informers.yaml", answer, report);
+                }
+            }
+        }
+    }
+    allowed.dedup();
+    report.ok(format!("the gate may list and watch {}", allowed.join(", ")));
+}
+
+/// Only tokens for audiences that no volume of a pod names hang on it.
+pub(super) async fn review_rights(own: &Upstream, report: &mut Report) {
+    let attributes = json!({"verb": "create", "group": "authorization.k8s.io", "resource": "subjectaccessreviews"});
+    match access(own, None, &json!({"resourceAttributes": attributes})).await {
+        Ok((true, _)) => report.ok("the gate may create subjectaccessreviews"),
+        Ok((false, _)) => report.warn(
+            "the gate may not create subjectaccessreviews: nodes that ask for tokens for audiences of their own get 503; \
+             see config/kubernetes/informers.yaml",
+        ),
+        Err(error) => report.warn(format!(
+            "cannot tell whether the gate may create subjectaccessreviews: {error}"
+        )),
+    }
+}
+
+/// Certificates work without, so that it is not the end of the world.
+pub(super) async fn token_rights(own: &Upstream, report: &mut Report) {
+    let attributes = json!({"verb": "create", "group": "authentication.k8s.io", "resource": "tokenreviews"});
+    match access(own, None, &json!({"resourceAttributes": attributes})).await {
+        Ok((true, _)) => report.ok("the gate may create tokenreviews"),
+        Ok((false, _)) => report.warn(
+            "the gate may not create tokenreviews: callers with bearer tokens get 503; \
+             see config/kubernetes/tokens.yaml, or set authentication.tokenReview to false",
+        ),
+        Err(error) => report.warn(format!("cannot tell whether the gate may create tokenreviews: {error}")),
+    }
+}
+
+fn tell(right: &str, remedy: &str, access: Result<(bool, String), String>, report: &mut Report) {
+    match access {
+        Ok((true, _)) => report.ok(format!("the gate may {right}")),
+        Ok((false, _)) => report.fail(format!("the gate may not {right}{remedy}")),
+        Err(error) => report.warn(format!("cannot tell whether the gate may {right}: {error}")),
+    }
+}
+
+/// Whether upstream would allow something, and its reason.
+pub(super) async fn access(upstream: &Upstream, user: Option<&User>, spec: &Value) -> Result<(bool, String), String> {
+    let review = json!({
+        "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+        "spec": spec,
+    });
+    let (code, answer) = ask(upstream, ACCESS_REVIEW, user, &review).await?;
+    let reason = answer
+        .pointer("/status/reason")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    match answer.pointer("/status/allowed").and_then(Value::as_bool) {
+        Some(allowed) => Ok((allowed, reason.to_owned())),
+        None => Err(refusal(code, &answer)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manifest_can_be_read() {
+        let role = include_str!("../../../config/kubernetes/own.yaml")
+            .split("\n---\n")
+            .next();
+        let role: ClusterRole = serde_saphyr::from_str(role.unwrap()).unwrap();
+        assert!(role.rules.len() > 10);
+    }
+}

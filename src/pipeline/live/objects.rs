@@ -1,0 +1,134 @@
+//! Single objects, as upstream has them now: what a write is judged against.
+
+use bytes::Bytes;
+use http::{Method, StatusCode};
+use serde::de::DeserializeOwned;
+use serde_json::{json, value::RawValue};
+use tokio::time::timeout;
+
+use super::{Live, PATIENCE, Unknown, is_name, target};
+use crate::{
+    admission::{Fact, Wanted},
+    api::GroupResource,
+    caller::User,
+    graph::{Asserts, CsiDriver, Kind, Node, PersistentVolume, PersistentVolumeClaim, Pod, ServiceAccount},
+    request::{ResourceRequest, Selectors},
+    upstream,
+};
+
+const REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+
+impl Live {
+    /// The object that a request writes; nothing if there is none.
+    pub(in crate::pipeline) async fn stored(
+        &self,
+        node: &str,
+        request: &ResourceRequest,
+    ) -> Result<Option<Bytes>, Unknown> {
+        let found = self.one::<Box<RawValue>>(node, request).await?;
+        Ok(found.map(|object| Bytes::from(Box::<str>::from(object).into_string())))
+    }
+
+    /// What rules want to know of an object; nothing if it is not there.
+    pub(in crate::pipeline) async fn fact(&self, node: &str, wanted: &Wanted) -> Result<Option<Fact>, Unknown> {
+        let (group, version, resource) = match wanted.kind {
+            Kind::CsiDriver => ("storage.k8s.io", "v1", "csidrivers"),
+            Kind::Node => ("", "v1", "nodes"),
+            Kind::PersistentVolume => ("", "v1", "persistentvolumes"),
+            Kind::PersistentVolumeClaim => ("", "v1", "persistentvolumeclaims"),
+            Kind::Pod => ("", "v1", "pods"),
+            Kind::ServiceAccount => ("", "v1", "serviceaccounts"),
+            kind => return Err(Unknown::Upstream(format!("no rule asks for a {}", kind.as_str()))),
+        };
+        let request = ResourceRequest {
+            resource: GroupResource {
+                group: group.to_owned(),
+                resource: resource.to_owned(),
+            },
+            version: version.to_owned(),
+            namespace: wanted.namespace.clone(),
+            name: wanted.name.clone(),
+            subresource: String::new(),
+            selectors: Selectors::default(),
+        };
+        Ok(match wanted.kind {
+            Kind::Pod => self.one::<Pod>(node, &request).await?.map(Box::new).map(Fact::Pod),
+            Kind::CsiDriver => self.facts::<CsiDriver>(node, &request).await?,
+            Kind::Node => self.facts::<Node>(node, &request).await?,
+            Kind::PersistentVolume => self.facts::<PersistentVolume>(node, &request).await?,
+            Kind::PersistentVolumeClaim => self.facts::<PersistentVolumeClaim>(node, &request).await?,
+            _ => self.facts::<ServiceAccount>(node, &request).await?,
+        })
+    }
+
+    /// Whether upstream's authorizers let the user have tokens of a service account for the audience.
+    pub(in crate::pipeline) async fn grants_audience(
+        &self,
+        node: &str,
+        user: &User,
+        request: &ResourceRequest,
+        audience: &str,
+    ) -> Result<bool, Unknown> {
+        let extra: serde_json::Map<_, _> = user
+            .extra
+            .iter()
+            .map(|(key, values)| (key.clone(), json!(values)))
+            .collect();
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {
+                "user": user.name,
+                "groups": user.groups,
+                "uid": user.uid.as_deref().unwrap_or_default(),
+                "extra": extra,
+                "resourceAttributes": {
+                    "verb": "request-serviceaccounts-token-audience",
+                    "version": "v1",
+                    "resource": audience,
+                    "namespace": request.namespace,
+                    "name": request.name,
+                },
+            },
+        });
+        self.turn(node).await?;
+        let _asking = self.asking.acquire().await.map_err(|_| Unknown::Limited)?;
+        self.reads.inc();
+        let answer = self.upstream.ask(Method::POST, REVIEWS, None, Some(&review)).await;
+        match answer.map_err(|error| Unknown::Upstream(upstream::chain(error.as_ref())))? {
+            (StatusCode::CREATED, review) => {
+                let allowed = review.pointer("/status/allowed").and_then(serde_json::Value::as_bool);
+                allowed.ok_or_else(|| Unknown::Upstream("a review without an answer".to_owned()))
+            }
+            (code, _) => Err(Unknown::Upstream(format!("{code} for a SubjectAccessReview"))),
+        }
+    }
+
+    async fn facts<T: Asserts + DeserializeOwned>(
+        &self,
+        node: &str,
+        request: &ResourceRequest,
+    ) -> Result<Option<Fact>, Unknown> {
+        let found = self.one::<T>(node, request).await?;
+        Ok(found.and_then(|object| object.facts()).map(Fact::Other))
+    }
+
+    /// As a list of one, for which the gate has the right already.
+    async fn one<T: DeserializeOwned>(&self, node: &str, request: &ResourceRequest) -> Result<Option<T>, Unknown> {
+        let names = [&request.namespace, &request.name, &request.version];
+        if request.name.is_empty() || !names.into_iter().all(|name| is_name(name)) {
+            // Nothing is called that, and it could mean something else in a URL.
+            return Ok(None);
+        }
+        self.turn(node).await?;
+        Ok(self.read::<T>(&target(request)).await?.into_iter().next())
+    }
+
+    /// Waits until the node may make the gate ask once more.
+    async fn turn(&self, node: &str) -> Result<(), Unknown> {
+        let _waiting = self.wait(node)?;
+        let known = self.node(node);
+        let turn = async { known.allowance.lock().await.take(self.limits).await };
+        timeout(PATIENCE, turn).await.map_err(|_| Unknown::Limited)
+    }
+}

@@ -1,0 +1,251 @@
+//! Judges what a request would do, and forwards it. What is not known is asked of upstream; what has changed between judging and
+//! forwarding is judged again.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Response, StatusCode};
+use http_body_util::{BodyExt as _, Collected, Limited};
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{counter::Counter, family::Family},
+    registry::Registry,
+};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use super::{Pipeline, judge::PAUSE, live::Unknown, outcome::Outcome};
+use crate::{
+    admission::{Admission, Admitted, Known, Payload, Ruling, Tie, Told, Unsure, Wanted},
+    authorizer::Authorized,
+    caller::{Caller, Kind},
+    graph,
+    rejection::Rejection,
+    request::Target,
+    upstream::{Forwarded, Streaming},
+};
+
+/// Admission with what it counts.
+#[derive(Debug)]
+pub struct Writes {
+    pub admission: Admission,
+    pub metrics: Metrics,
+}
+
+/// What it took to judge.
+#[derive(Clone, Debug, Default)]
+pub struct Metrics {
+    asked: Family<Asked, Counter>,
+}
+
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct Asked {
+    what: &'static str,
+}
+
+/// What came of judging.
+enum Settled {
+    Admitted(Admitted),
+    /// Upstream has answered already, in a rehearsal.
+    Answered(Forwarded),
+}
+
+/// How often a write is judged anew because the object has changed meanwhile; then the client is told so.
+const TRIES: u32 = 5;
+/// How often one judgement may ask. A token can hang on a pod, its claims, their volumes, their drivers, and a review.
+const QUESTIONS: u32 = 8;
+/// Objects that one judgement may ask for at a time.
+const MAX_OBJECTS: usize = 64;
+/// How long judging may take, with all that is asked for.
+const JUDGING: Duration = Duration::from_secs(30);
+/// The largest object that etcd takes is half of that.
+const MAX_OBJECT: usize = 3 * 1024 * 1024;
+
+impl Metrics {
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "node_write_questions",
+            "What was asked of the API server to judge what nodes write: the object that is written (stored), others (object), \
+             a review, a rehearsal; and how often a write was judged anew because the object had changed meanwhile (again)",
+            self.asked.clone(),
+        );
+    }
+
+    fn asked(&self, what: &'static str) {
+        self.asked.get_or_create(&Asked { what }).inc();
+    }
+}
+
+impl Pipeline {
+    pub(super) async fn admit_and_forward(
+        &self,
+        authorized: &Arc<Authorized>,
+        mut payload: Payload,
+        outcome: &Outcome,
+    ) -> Result<Forwarded, Rejection> {
+        // What the graph said was wrong once is not asked of it again.
+        let mut trusted = true;
+        let mut earlier: Option<(Tie, Forwarded)> = None;
+        for left in (0..TRIES).rev() {
+            let settle = self.settle(authorized, &mut payload, trusted, outcome);
+            let settled = timeout(JUDGING, settle).await;
+            let settled = settled.map_err(|_| Rejection::too_many_requests("a write took too long to judge"))??;
+            let admitted = match settled {
+                Settled::Admitted(admitted) => admitted,
+                Settled::Answered(answer) => return Ok(answer),
+            };
+            let tie = admitted.tie().clone();
+            match earlier {
+                // It was the right object, and is refused for another reason.
+                Some((was, answer)) if matches!(tie, Tie::Uid(_)) && was == tie => return Ok(answer),
+                _ => {}
+            }
+            let forwarded = self.upstream.forward(admitted, outcome.audit_id()).await?;
+            if left == 0 || !is_another(&tie, trusted, &forwarded) {
+                return Ok(forwarded);
+            }
+            self.writes.metrics.asked("again");
+            trusted = false;
+            earlier = Some((tie, forwarded));
+        }
+        Err(Rejection::internal("a write was never sent"))
+    }
+
+    /// Judges a request, with all that has to be asked for it.
+    async fn settle(
+        &self,
+        authorized: &Arc<Authorized>,
+        payload: &mut Payload,
+        trusted: bool,
+        outcome: &Outcome,
+    ) -> Result<Settled, Rejection> {
+        let (mut told, mut waited, mut conflict) = (Told::default(), !trusted, None);
+        for _ in 0..QUESTIONS {
+            let graph = if trusted {
+                self.judge.graph.load_full()
+            } else {
+                Arc::default()
+            };
+            let fresh = self.judge.graph.freshness().doubt().is_none();
+            let known = Known::new(&graph, fresh, &told);
+            let unsure = match self.writes.admission.admit(authorized, payload, known)? {
+                Ruling::Admitted(admitted) => return Ok(Settled::Admitted(admitted)),
+                Ruling::Unsure(unsure) => unsure,
+            };
+            if let Unsure::Objects(wanted) = &unsure
+                && !std::mem::replace(&mut waited, true)
+                && self.learns(authorized.caller(), wanted).await
+            {
+                continue;
+            }
+            let Some(answer) = self.ask(authorized, unsure, &mut told, outcome).await? else {
+                continue;
+            };
+            // A rehearsal that meets another version is made once more with that one. What is in conflict then is so by itself.
+            let is_conflict = matches!(&answer, Forwarded::Answer(answer) if answer.status() == StatusCode::CONFLICT);
+            if !is_conflict || conflict.replace(()).is_some() {
+                return Ok(Settled::Answered(answer));
+            }
+            told.stored = None;
+        }
+        Err(Rejection::not_known(
+            "a write could not be judged with so many questions",
+        ))
+    }
+
+    /// Waits until the graph knows what it did not, but not for long: a pod that was bound a moment ago is not asked for.
+    async fn learns(&self, caller: &Caller, wanted: &[Wanted]) -> bool {
+        let Kind::Node(node) = &caller.kind else { return false };
+        let knows = |wanted: &Wanted| {
+            let graph = self.judge.graph.load();
+            match wanted.kind {
+                graph::Kind::Pod => graph.pod(node, wanted.key()).is_some(),
+                _ => graph.facts(wanted.key()).is_some(),
+            }
+        };
+        if wanted.iter().all(knows) {
+            return false;
+        }
+        let Ok(_waiting) = self.judge.live.wait(node) else {
+            return false;
+        };
+        let until = Instant::now() + self.judge.lag_wait;
+        let mut published = self.judge.graph.published();
+        while !wanted.iter().all(knows) {
+            if timeout_at(until, published.next()).await.is_err() {
+                return false;
+            }
+            sleep(PAUSE).await;
+        }
+        true
+    }
+
+    /// Asks upstream. Gives back an answer that is the client's already.
+    async fn ask(
+        &self,
+        authorized: &Authorized,
+        unsure: Unsure,
+        told: &mut Told,
+        outcome: &Outcome,
+    ) -> Result<Option<Forwarded>, Rejection> {
+        let (Kind::Node(node), Target::Resource(request)) =
+            (&authorized.caller().kind, &authorized.head().info().target)
+        else {
+            return Err(Rejection::internal(
+                "a question about something else than a write of a node",
+            ));
+        };
+        let live = &self.judge.live;
+        let unknown = |unknown| self.judge.unknown(&unknown);
+        self.writes.metrics.asked(match unsure {
+            Unsure::Stored => "stored",
+            Unsure::Objects(_) => "object",
+            Unsure::Audience(_) => "review",
+            Unsure::Rehearsal(_) => "rehearsal",
+        });
+        match unsure {
+            Unsure::Stored => told.stored = Some(live.stored(node, request).await.map_err(unknown)?),
+            Unsure::Objects(wanted) => {
+                if wanted.len() > MAX_OBJECTS {
+                    return Err(unknown(Unknown::Limited));
+                }
+                for wanted in wanted {
+                    let fact = live.fact(node, &wanted).await.map_err(unknown)?;
+                    told.objects.push((wanted, fact));
+                }
+            }
+            Unsure::Audience(audience) => {
+                let user = &authorized.caller().user;
+                told.audience = Some(
+                    live.grants_audience(node, user, request, &audience)
+                        .await
+                        .map_err(unknown)?,
+                );
+            }
+            Unsure::Rehearsal(rehearsal) => match self.upstream.forward(rehearsal, outcome.audit_id()).await? {
+                Forwarded::Answer(answer) if answer.status().is_success() => {
+                    told.rehearsed = Some(whole(answer).await?);
+                }
+                answer => return Ok(Some(answer)),
+            },
+        }
+        Ok(None)
+    }
+}
+
+/// Whether upstream found another object, or another version of it, than the gate had judged.
+fn is_another(tie: &Tie, trusted: bool, forwarded: &Forwarded) -> bool {
+    let Forwarded::Answer(answer) = forwarded else {
+        return false;
+    };
+    match (tie, answer.status()) {
+        (Tie::Version, StatusCode::CONFLICT) => true,
+        // A patch for another uid is invalid, as it is for many other reasons; upstream's word on the uid is asked for once.
+        (Tie::Uid(_), StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY) => trusted,
+        _ => false,
+    }
+}
+
+async fn whole(answer: Response<Streaming>) -> Result<bytes::Bytes, Rejection> {
+    let body = Limited::new(answer.into_body(), MAX_OBJECT).collect().await;
+    body.map(Collected::to_bytes)
+        .map_err(|error| Rejection::bad_gateway(format!("the answer to a dry run could not be read: {error}")))
+}
