@@ -20,7 +20,8 @@ pub fn objects() -> Vec<Value> {
         objects.extend([
             json!({"apiVersion": "v1", "kind": "Node",
                 "metadata": {"name": node, "labels": {"kubernetes.io/hostname": node}},
-                "spec": {}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}),
+                "spec": {"taints": [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}]},
+                "status": {"conditions": [{"type": "Ready", "status": "True"}]}}),
             json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
                 "metadata": {"name": node, "namespace": "kube-node-lease"},
                 "spec": {"holderIdentity": node, "leaseDurationSeconds": 40}}),

@@ -28,6 +28,7 @@ struct Step {
     who: &'static str,
     method: &'static str,
     target: &'static str,
+    content_type: &'static str,
     body: &'static str,
     /// A bearer token, or nothing.
     token: &'static str,
@@ -40,6 +41,7 @@ const fn step(about: &'static str, who: &'static str, target: &'static str, expe
         who,
         method: "GET",
         target,
+        content_type: "application/json",
         body: "",
         token: "",
         expected,
@@ -47,6 +49,9 @@ const fn step(about: &'static str, who: &'static str, target: &'static str, expe
 }
 
 const WHO_AM_I: &str = r#"{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}"#;
+
+/// What kubelets send.
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
 const STEPS: &[Step] = &[
     step(
@@ -87,6 +92,53 @@ const STEPS: &[Step] = &[
         "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-b",
         StatusCode::FORBIDDEN,
     ),
+    Step {
+        method: "PATCH",
+        content_type: STRATEGIC,
+        body: r#"{"metadata":{"labels":{"topology.kubernetes.io/zone":"z1"}},"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#,
+        ..step(
+            "it says how it is, and sets labels that are a kubelet's to set",
+            "node-a",
+            "/api/v1/nodes/node-a/status",
+            StatusCode::OK,
+        )
+    },
+    Step {
+        method: "PATCH",
+        content_type: STRATEGIC,
+        body: r#"{"metadata":{"labels":{"node-role.kubernetes.io/control-plane":""}}}"#,
+        ..step(
+            "but it takes no role, and drops no taint",
+            "node-a",
+            "/api/v1/nodes/node-a/status",
+            StatusCode::FORBIDDEN,
+        )
+    },
+    Step {
+        method: "PATCH",
+        content_type: "application/json-patch+json",
+        body: r#"[{"op":"replace","path":"/spec/taints","value":[]}]"#,
+        ..step("", "node-a", "/api/v1/nodes/node-a", StatusCode::FORBIDDEN)
+    },
+    Step {
+        method: "POST",
+        body: r#"{"metadata":{"name":"sneaky","annotations":{"kubernetes.io/config.mirror":"x"}},"spec":{"nodeName":"node-b"}}"#,
+        ..step(
+            "it puts no pod on another node, and deletes none there",
+            "node-a",
+            "/api/v1/namespaces/default/pods",
+            StatusCode::FORBIDDEN,
+        )
+    },
+    Step {
+        method: "DELETE",
+        ..step(
+            "",
+            "node-a",
+            "/api/v1/namespaces/default/pods/web-on-node-b",
+            StatusCode::FORBIDDEN,
+        )
+    },
     step(
         "every node may ask what is served",
         "node-a",
@@ -188,7 +240,7 @@ async fn ask(site: &Site, step: &Step) -> anyhow::Result<(StatusCode, String, St
     let mut request = Request::builder()
         .method(step.method)
         .uri(step.target)
-        .header(CONTENT_TYPE, "application/json");
+        .header(CONTENT_TYPE, step.content_type);
     if !step.token.is_empty() {
         request = request.header(AUTHORIZATION, format!("Bearer {}", step.token));
     }
@@ -236,7 +288,11 @@ async fn reason(site: &Site, audit_id: &str) -> anyhow::Result<String> {
         if let Some(event) = of_request.next() {
             let annotation = |name: &str| event.get("annotations")?.get(name)?.as_str();
             let reason = annotation("authorization.k8s.io/reason").or(annotation("scopegate.dev/cause"));
-            return Ok(reason.unwrap_or("the request could not be read").to_owned());
+            let reason = reason.unwrap_or("the request could not be read");
+            return Ok(match annotation("scopegate.dev/not-admitted") {
+                Some(_) => format!("{reason}, but not admitted"),
+                None => reason.to_owned(),
+            });
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Asked, Known, Missing, State, Trail, text::Report};
 use crate::{
+    api::Verb,
     authorizer::{self, Attributes, Authorizer},
     caller::Caller,
     decision::{Decision, Evidence, Verdict},
@@ -39,6 +40,8 @@ pub struct Explanation {
     pub path: Option<Trail>,
     /// Why it is not, where that counts.
     pub missing: Option<Missing>,
+    /// Who has a say after this one.
+    pub then: Option<String>,
     pub snapshot: State,
 }
 
@@ -82,8 +85,15 @@ pub fn explain(asked: &Asked, authorizer: &Authorizer, known: &Known) -> Explana
         client: client(answer, &decision, caller, info),
         path: path.map(Trail::from),
         missing,
+        then: then(answer, info),
         snapshot: State::of(known),
     }
+}
+
+fn then(answer: Answer, info: &RequestInfo) -> Option<String> {
+    let reads = matches!(info.verb, Verb::Get | Verb::List | Verb::Watch);
+    let then = "what it writes is judged by NodeRestriction when it comes";
+    (answer == Answer::Allow && !reads).then(|| then.to_owned())
 }
 
 fn answer(decision: &Decision, known: &Known) -> Answer {
@@ -182,6 +192,9 @@ impl fmt::Display for Explanation {
         }
         if let Some(client) = &self.client {
             report.line("client", client);
+        }
+        if let Some(then) = &self.then {
+            report.line("then", then);
         }
         report.line("snapshot", self.snapshot.to_string());
         if self.answer == Answer::Deny && self.missing.is_some() && self.snapshot.age_seconds.is_some() {

@@ -227,6 +227,7 @@ fn json_has_the_parts() {
                 "text": text,
             },
             "missing": null,
+            "then": null,
             "snapshot": {"generation": 1, "origin": "upstream", "ageSeconds": 1.25, "doubt": null},
         })
     );
