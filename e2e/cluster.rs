@@ -25,6 +25,7 @@ pub(crate) struct Cluster {
     pub(crate) pki: Pki,
     etcd: [SocketAddr; 2],
     guard: Guard,
+    arguments: &'static [&'static str],
     dir: TempDir,
     children: Mutex<Vec<Child>>,
 }
@@ -67,42 +68,38 @@ pub(crate) fn assets() -> Option<PathBuf> {
 pub(crate) async fn shared(guard: Guard) -> Option<Arc<Cluster>> {
     static NODE: tokio::sync::Mutex<Weak<Cluster>> = tokio::sync::Mutex::const_new(Weak::new());
     static NONE: tokio::sync::Mutex<Weak<Cluster>> = tokio::sync::Mutex::const_new(Weak::new());
-    let assets = assets()?;
     let mut shared = match guard {
         Guard::Node => NODE.lock().await,
         Guard::None => NONE.lock().await,
     };
-    Some(match shared.upgrade() {
-        Some(cluster) => cluster,
-        None => {
-            let cluster = Arc::new(Cluster::start(&assets, guard, "").await);
-            *shared = Arc::downgrade(&cluster);
-            cluster
-        }
-    })
+    if let Some(cluster) = shared.upgrade() {
+        return Some(cluster);
+    }
+    let cluster = Arc::new(Cluster::start(guard, &[], "").await?);
+    *shared = Arc::downgrade(&cluster);
+    Some(cluster)
 }
 
 impl Cluster {
     /// A cluster of its own for a test, which believes client certificates of more CAs (PEM).
     pub(crate) async fn with_client_cas(more: &str) -> Option<Self> {
-        Some(Self::start(&assets()?, Guard::None, more).await)
+        Self::start(Guard::None, &[], more).await
     }
 
-    async fn start(assets: &Path, guard: Guard, more_client_cas: &str) -> Self {
+    /// The same with more arguments of kube-apiserver.
+    pub(crate) async fn start(guard: Guard, arguments: &'static [&'static str], client_cas: &str) -> Option<Self> {
+        let assets = assets()?;
         scopegate::server::tls::install_crypto();
         let dir = tempfile::Builder::new().prefix("scopegate-e2e-").tempdir().unwrap();
         let pki = Pki::new().unwrap();
         pki.write(dir.path(), &["localhost", "127.0.0.1"], &[]).unwrap();
         // Keys for service accounts are read from certificates, too, but not from a bundle.
         fs::copy(dir.path().join("client-ca.crt"), dir.path().join("service-account.crt")).unwrap();
-        let client_cas = pki.client_ca.certificate.clone() + more_client_cas;
+        let client_cas = pki.client_ca.certificate.clone() + client_cas;
         fs::write(dir.path().join("client-ca.crt"), client_cas).unwrap();
         for (file, name, group) in USERS {
-            pki.client_ca
-                .issue(name, *group, Usage::Client)
-                .unwrap()
-                .write(dir.path(), file)
-                .unwrap();
+            let pair = pki.client_ca.issue(name, *group, Usage::Client).unwrap();
+            pair.write(dir.path(), file).unwrap();
         }
         let stranger = Authority::new("stranger").unwrap();
         let stranger = stranger
@@ -115,15 +112,16 @@ impl Cluster {
             pki,
             etcd: [free(), free()],
             guard,
+            arguments,
             dir,
             children: Mutex::default(),
         };
         for user in USERS.iter().map(|(user, _, _)| *user).chain(["stranger"]) {
             cluster.kubeconfig(user, user, cluster.api);
         }
-        cluster.run(assets).await;
+        cluster.run(&assets).await;
         cluster.grant(include_str!("../config/kubernetes/informers.yaml")).await;
-        cluster
+        Some(cluster)
     }
 
     /// Starts the processes, on what there is in the folder, and waits until they serve.
@@ -159,7 +157,8 @@ impl Cluster {
                 .args(["--service-account-issuer", "https://kubernetes.default.svc"])
                 .args(["--service-cluster-ip-range", "10.0.0.0/24"])
                 .args(["--enable-bootstrap-token-auth"])
-                .args(["--authorization-mode", modes, "--enable-admission-plugins", plugins]),
+                .args(["--authorization-mode", modes, "--enable-admission-plugins", plugins])
+                .args(self.arguments),
             "kube-apiserver.log",
         );
         self.ready().await;

@@ -2,7 +2,7 @@ mod between;
 mod freshness;
 mod hostile;
 mod lag;
-mod objects;
+pub(crate) mod objects;
 mod references;
 mod restored;
 mod revocation;
@@ -144,27 +144,27 @@ impl<'a> Gated<'a> {
 }
 
 /// As admin, whatever comes of it.
-async fn admin_client(cluster: &Cluster) -> Client {
+pub(crate) async fn admin_client(cluster: &Cluster) -> Client {
     Client::new(&cluster.file("admin.kubeconfig")).await
 }
 
-async fn post(client: &Client, path: &str, object: &Value) -> Answer {
+pub(crate) async fn post(client: &Client, path: &str, object: &Value) -> Answer {
     let request = Request::post(path).header("content-type", "application/json");
     client.send(request, &object.to_string()).await.unwrap()
 }
 
-async fn created(client: &Client, path: &str, object: &Value) {
+pub(crate) async fn created(client: &Client, path: &str, object: &Value) {
     let answer = post(client, path, object).await;
     assert_eq!(answer.code, StatusCode::CREATED, "{}", answer.body);
 }
 
-async fn patched(client: &Client, path: &str, kind: &str, patch: &Value) {
+pub(crate) async fn patched(client: &Client, path: &str, kind: &str, patch: &Value) {
     let request = Request::patch(path).header("content-type", kind);
     let answer = client.send(request, &patch.to_string()).await.unwrap();
     assert_eq!(answer.code, StatusCode::OK, "{}", answer.body);
 }
 
-async fn deleted(client: &Client, path: &str) {
+pub(crate) async fn deleted(client: &Client, path: &str) {
     let request = Request::delete(format!("{path}?gracePeriodSeconds=0"));
     let answer = client.send(request, "").await.unwrap();
     assert_eq!(answer.code, StatusCode::OK, "{}", answer.body);

@@ -47,6 +47,8 @@ mod random;
 mod readings;
 /// The request path: what reaches upstream and as whom, and what does not.
 mod requests;
+/// What nodes may write, before real kube-apiservers: as NodeRestriction decides, in time, and whatever they send.
+mod restriction;
 /// Upstreams that do exactly what a test wants.
 mod scripted;
 /// Stopping: what is under way finishes, but not for ever.

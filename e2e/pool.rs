@@ -179,7 +179,10 @@ async fn what_may_have_been_acted_on_is_never_repeated() {
                         if !head.starts_with("GET ") {
                             let _ = stream.read(&mut [0; 64]).await;
                         }
-                        record.lock().unwrap().push_str(&head);
+                        // The gate has questions of its own.
+                        if head.contains("/configmaps/a ") {
+                            record.lock().unwrap().push_str(&head);
+                        }
                         return;
                     }
                 }

@@ -34,16 +34,16 @@ impl Client {
     pub(crate) async fn open(
         &self,
         request: http::request::Builder,
-        body: &str,
+        body: impl AsRef<[u8]>,
     ) -> Result<http::Response<Incoming>, String> {
-        let mut request = request.body(Full::from(body.to_owned())).unwrap();
+        let mut request = request.body(Full::from(Bytes::copy_from_slice(body.as_ref()))).unwrap();
         let target = request.uri().path_and_query().unwrap();
         *request.uri_mut() = format!("https://{}{target}", self.server).parse().unwrap();
         let sent = (self.request)(request).await;
         sent.map_err(|error| upstream::chain(&error))
     }
 
-    pub(crate) async fn send(&self, request: http::request::Builder, body: &str) -> Result<Answer, String> {
+    pub(crate) async fn send(&self, request: http::request::Builder, body: impl AsRef<[u8]>) -> Result<Answer, String> {
         Ok(Answer::read(self.open(request, body).await?).await)
     }
 

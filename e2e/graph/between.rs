@@ -162,7 +162,7 @@ impl State {
         let mut forwarded = Request::builder().method(head.method).uri(&target);
         *forwarded.headers_mut().unwrap() = head.headers;
         let client = if own { &self.own } else { &self.front_proxy };
-        let response = client.open(forwarded, &String::from_utf8_lossy(&body)).await?;
+        let response = client.open(forwarded, &body).await?;
         let events = self.events.subscribe();
         Ok(response.map(|body| {
             let body = body.map_err(|error| error.to_string());

@@ -6,7 +6,7 @@ use super::{admin_client, created};
 use crate::cluster::Cluster;
 
 /// A namespace in which pods can be made.
-pub(super) async fn namespace(cluster: &Cluster, name: &str) {
+pub(crate) async fn namespace(cluster: &Cluster, name: &str) {
     let admin = admin_client(cluster).await;
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
     created(&admin, "/api/v1/namespaces", &namespace).await;
@@ -15,7 +15,7 @@ pub(super) async fn namespace(cluster: &Cluster, name: &str) {
 }
 
 /// A node, and the certificate of its kubelet.
-pub(super) async fn node(cluster: &Cluster, name: &str) {
+pub(crate) async fn node(cluster: &Cluster, name: &str) {
     cluster.user(name, &format!("system:node:{name}"), Some("system:nodes"));
     let labels = json!({"kubernetes.io/hostname": name});
     let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}});
@@ -23,7 +23,7 @@ pub(super) async fn node(cluster: &Cluster, name: &str) {
 }
 
 /// With whatever else its spec has. It runs nowhere, so it is gone as soon as it is deleted.
-pub(super) fn pod(name: &str, node: &str, spec: &Value) -> Value {
+pub(crate) fn pod(name: &str, node: &str, spec: &Value) -> Value {
     let mut pod = json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name},
@@ -42,20 +42,20 @@ pub(super) fn pod(name: &str, node: &str, spec: &Value) -> Value {
 }
 
 /// That uses the secret of its name.
-pub(super) fn pod_with_secret(name: &str, node: &str) -> Value {
+pub(crate) fn pod_with_secret(name: &str, node: &str) -> Value {
     let volume = json!({"name": "v", "secret": {"secretName": name}});
     pod(name, node, &json!({"volumes": [volume]}))
 }
 
-pub(super) fn secret(name: &str) -> Value {
+pub(crate) fn secret(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}})
 }
 
-pub(super) fn config_map(name: &str) -> Value {
+pub(crate) fn config_map(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}})
 }
 
-pub(super) fn claim(name: &str) -> Value {
+pub(crate) fn claim(name: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
@@ -63,7 +63,7 @@ pub(super) fn claim(name: &str) -> Value {
 }
 
 /// For a claim, with a source such as `csi`.
-pub(super) fn volume(name: &str, namespace: &str, claim: &str, source: &str, settings: &Value) -> Value {
+pub(crate) fn volume(name: &str, namespace: &str, claim: &str, source: &str, settings: &Value) -> Value {
     json!({
         "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
         "spec": {
@@ -74,14 +74,14 @@ pub(super) fn volume(name: &str, namespace: &str, claim: &str, source: &str, set
     })
 }
 
-pub(super) fn attachment(name: &str, node: &str, volume: &str) -> Value {
+pub(crate) fn attachment(name: &str, node: &str, volume: &str) -> Value {
     json!({
         "apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": name},
         "spec": {"attacher": "example.com", "nodeName": node, "source": {"persistentVolumeName": volume}},
     })
 }
 
-pub(super) fn slice(name: &str, node: &str) -> Value {
+pub(crate) fn slice(name: &str, node: &str) -> Value {
     json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name},
         "spec": {
@@ -91,7 +91,7 @@ pub(super) fn slice(name: &str, node: &str) -> Value {
     })
 }
 
-pub(super) fn resource_claim(name: &str) -> Value {
+pub(crate) fn resource_claim(name: &str) -> Value {
     json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": name},
         "spec": {"devices": {"requests": [{"name": "d", "exactly": {"deviceClassName": "example.com"}}]}},
