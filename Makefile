@@ -22,8 +22,8 @@ lint: ## Formatting, clippy, docs, dependencies: no warning is let pass
 	@command -v cargo-deny >/dev/null || { echo "lint needs cargo-deny: cargo install --locked cargo-deny" >&2; exit 1; }
 	cargo deny --offline check bans licenses sources
 
-bench: ## Decisions and the graph, beside upstream's own authorizer where there is Go; docs/performance.md explains
-	e2e/run cargo bench --bench authorize --bench graph
+bench: ## Decisions, the graph beside upstream's own authorizer where there is Go, and what nodes write; docs/performance.md explains
+	e2e/run cargo bench --bench authorize --bench graph --bench writes
 
 fuzz: ## Every fuzz target for SECONDS_EACH (10)
 	@command -v cargo-fuzz >/dev/null || { echo "fuzz needs cargo-fuzz: cargo install --locked cargo-fuzz" >&2; exit 1; }
