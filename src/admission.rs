@@ -134,18 +134,18 @@ impl Admission {
     ) -> Result<Ruling, Rejection> {
         let (caller, head) = (authorized.caller(), authorized.head());
         let look = self.look(authorized);
+        if look == Look::Away {
+            return Admitted::new(Arc::clone(authorized), payload.take(), Edit::default()).map(Ruling::Admitted);
+        }
         let (Kind::Node(node), Target::Resource(request), Some(operation)) =
             (&caller.kind, &head.info().target, Operation::of(&head.info().verb))
         else {
-            return Admitted::new(Arc::clone(authorized), payload.take(), Edit::default()).map(Ruling::Admitted);
+            return Err(Rejection::internal("a request to be judged is no write of a node"));
         };
         let write = match (look, &*payload) {
-            (Look::Away, _) => {
-                return Admitted::new(Arc::clone(authorized), payload.take(), Edit::default()).map(Ruling::Admitted);
-            }
             (Look::AtHead, _) => Write::unread(node, &caller.user, operation, (head, request))?,
-            (Look::AtBody, Payload::Whole(body)) => Write::read(node, &caller.user, operation, (head, request), body)?,
-            (Look::AtBody, Payload::Stream(_)) => return Err(Rejection::internal("a body was not read")),
+            (_, Payload::Whole(body)) => Write::read(node, &caller.user, operation, (head, request), body)?,
+            (_, Payload::Stream(_)) => return Err(Rejection::internal("a body was not read")),
         };
         let judged = self.node_restriction.judge(&write, &known);
         let mut admitted = |edit: Edit| Admitted::new(Arc::clone(authorized), payload.take(), edit);
