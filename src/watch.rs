@@ -42,8 +42,8 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Config {
-    /// How long upstream may say nothing before the graph counts as stale. It sends a bookmark about every minute, so less
-    /// than that makes a quiet cluster look dead.
+    /// How long upstream may say nothing before the graph counts as stale. It sends a bookmark about every minute; a kind of
+    /// which nothing is heard for three quarters of the time is listed again.
     pub stale_after: Duration,
     /// Whether the last that was known goes on being used for as long as upstream is silent.
     pub fail_static: bool,

@@ -5,8 +5,8 @@
 //! - Whatever comes on a watch is noted, bookmarks included, so that silence can be told from quiet.
 //! - An answer that stops coming is broken off, and asked for again.
 //! - A watch is not resumed from a version that upstream has not reached: it was restored from a backup, and would say nothing
-//!   of what it holds now. Nor is it after a silence that has made the graph stale, which would go on for as long as nothing
-//!   happens.
+//!   of what it holds now. Nor is it after a long silence, which would go on for as long as nothing happens, and end with a
+//!   graph that counts as stale.
 //! - An event that kube would pass over ends the watch, as one that it cannot read.
 //! - A streaming list asks for what is true now, not for what the API server happens to remember.
 
@@ -26,7 +26,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, sleep_until, timeout};
 use tower::{BoxError, Service, ServiceExt as _, util::BoxCloneSyncService};
-use tracing::{info, warn};
+use tracing::{debug, warn};
 
 use self::body::Body;
 pub(super) use self::body::Garbled;
@@ -108,9 +108,15 @@ impl Line {
         }
         let response = self.send(request).await?;
         let watch = asked != Asked::Other && response.status().is_success();
+        let silence = if watch { self.own.silence() } else { Duration::ZERO };
         let own = watch.then_some(self.own);
         let list = asked == Asked::Everything;
-        Ok(response.map(|body| Body::new(body, self.patience, own, list).boxed_unsync()))
+        Ok(response.map(|body| {
+            let body = Body::new(body, self.patience, own, list);
+            // A watch that goes on does not begin a new silence.
+            body.first_within(self.patience.saturating_sub(silence).max(PAUSE))
+                .boxed_unsync()
+        }))
     }
 
     async fn send(&self, request: Request<()>) -> Result<Response<Answer>, BoxError> {
@@ -145,10 +151,11 @@ impl Line {
         let message = if reached < version {
             warn!(path, version, reached, "upstream has gone back in time; listing again");
             format!("upstream is at resource version {reached}, before {version}")
-        } else if self.own.is_silent() {
-            // A watch that goes on says nothing until something happens, or for a minute. A list is known at once.
-            info!(path, "upstream is back after a long silence; listing again");
-            "upstream was silent for too long".to_owned()
+        } else if self.own.silence() >= self.patience.mul_f64(0.9) {
+            // A watch that goes on says nothing until something happens. A list is known at once, before what the graph holds
+            // counts as stale: some upstreams send no bookmarks while a kind is quiet.
+            debug!(path, "upstream has said nothing for long; listing again");
+            "upstream was silent for long".to_owned()
         } else {
             return Ok(None);
         };

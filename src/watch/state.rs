@@ -204,11 +204,13 @@ impl Own {
         }
     }
 
-    /// Whether upstream has said nothing for so long that what the graph holds counts as stale.
-    pub(super) fn is_silent(&self) -> bool {
+    /// How long upstream has said nothing; no time at all before the first list.
+    pub(super) fn silence(&self) -> Duration {
+        let heard = self
+            .informer()
+            .map_or(0, |informer| informer.heard.load(Ordering::Acquire));
         let now = self.state.millis(Instant::now());
-        let freshness = self.informer().map(|informer| self.state.of(informer, now));
-        matches!(freshness, Some(Freshness::Silent(..)))
+        Duration::from_millis(if heard == 0 { 0 } else { now.saturating_sub(heard) })
     }
 
     /// Events are missing: what the graph holds is old until all is listed again.

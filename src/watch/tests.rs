@@ -293,6 +293,26 @@ async fn silence_makes_stale(fail_static: bool) {
     assert_eq!(lists, 2, "nobody waits for something to happen");
 }
 
+/// Where nothing happens to a kind, but much to others, and upstream sends no bookmarks.
+#[tokio::test(start_paused = true)]
+async fn quiet_without_bookmarks_is_not_silence() {
+    let gate = gate(&Server::new(Streaming::Known), &Config::default());
+    gate.server.lock().put(PODS, pod("one"));
+    gate.server.lock().quiet = true;
+    gate.settle().await;
+    for second in 0..600 {
+        gate.server.lock().version += 1;
+        if second % 70 == 60 {
+            gate.server.lock().cut(PODS);
+        }
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(gate.graph.freshness(), Freshness::Fresh);
+    }
+    assert!(gate.reaches("one"));
+    let lists = gate.server.lock().asked(PODS, "sendInitialEvents");
+    assert!((2..=10).contains(&lists), "listed {lists} times");
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_unsynced_start_is_not_static() {
     let server = Server::new(Streaming::Known);

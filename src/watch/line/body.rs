@@ -66,6 +66,12 @@ impl Body {
             lines,
         }
     }
+
+    /// The same, with less patience for the first of it.
+    pub(super) fn first_within(mut self, patience: Duration) -> Self {
+        self.timer.as_mut().reset(Instant::now() + patience);
+        self
+    }
 }
 
 impl HttpBody for Body {

@@ -40,6 +40,8 @@ pub(super) struct Inner {
     pub(super) streaming: Streaming,
     /// Answers nothing any more.
     pub(super) dead: bool,
+    /// Sends no bookmarks but those at the end of lists.
+    pub(super) quiet: bool,
     /// Codes for all requests to a path.
     pub(super) refused: HashMap<&'static str, u16>,
     /// Group versions, with the resources in them.
@@ -58,6 +60,7 @@ impl Server {
             oldest: 0,
             streaming,
             dead: false,
+            quiet: false,
             refused: HashMap::new(),
             served: HashMap::from([("certificates.k8s.io/v1", "certificatesigningrequests")]),
             requests: Vec::new(),
@@ -116,7 +119,7 @@ impl Inner {
     /// A bookmark to everybody.
     pub(super) fn beat(&mut self) {
         let bookmark = bookmark(self.version, &json!({}));
-        if !self.dead {
+        if !self.dead && !self.quiet {
             self.watches
                 .retain(|(_, watch)| watch.send(bookmark.clone().into()).is_ok());
         }
