@@ -9,7 +9,7 @@ mod path;
 mod query;
 mod selector;
 
-use http::{HeaderMap, Method, Uri, header, request::Parts};
+use http::{HeaderMap, Method, Uri, request::Parts};
 
 pub use self::{
     headers::Upgrade,
@@ -49,8 +49,7 @@ impl Head {
         {
             return Err(Malformed("the target has no path".to_owned()));
         }
-        headers::single(&parts.headers, &header::AUTHORIZATION)?;
-        headers::single(&parts.headers, &header::CONTENT_TYPE)?;
+        headers::unambiguous(&parts.headers)?;
         let query = Query::parse(parts.uri.query().unwrap_or_default())?;
         let info = RequestInfo::read(&parts.method, parts.uri.path(), &query)?;
         let upgrade = Upgrade::read(&parts)?;

@@ -2,7 +2,7 @@
 
 use http::{
     HeaderMap, HeaderName, Method, Version,
-    header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE},
+    header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, TRANSFER_ENCODING, UPGRADE},
     request::Parts,
 };
 
@@ -69,8 +69,23 @@ pub(super) fn impersonates(headers: &HeaderMap) -> Result<bool, Malformed> {
     Ok(wished)
 }
 
+/// What kube-apiserver's HTTP library refuses, or reads in another way than the gate's, which takes any list of encodings that ends
+/// with `chunked` and decodes only that one.
+pub(super) fn unambiguous(headers: &HeaderMap) -> Result<(), Malformed> {
+    for name in [&AUTHORIZATION, &CONTENT_TYPE, &EXPECT, &HOST, &TRANSFER_ENCODING] {
+        single(headers, name)?;
+    }
+    for (name, known) in [(EXPECT, "100-continue"), (TRANSFER_ENCODING, "chunked")] {
+        let value = headers.get(&name).map_or(known.as_bytes(), |value| value.as_bytes());
+        if !value.eq_ignore_ascii_case(known.as_bytes()) {
+            return Err(Malformed(format!("header {name} can only be {known}")));
+        }
+    }
+    Ok(())
+}
+
 /// A header that decides how a request is read may appear once: readers differ on which copy counts.
-pub(super) fn single(headers: &HeaderMap, name: &HeaderName) -> Result<(), Malformed> {
+fn single(headers: &HeaderMap, name: &HeaderName) -> Result<(), Malformed> {
     match headers.get_all(name).iter().count() {
         0 | 1 => Ok(()),
         n => Err(Malformed(format!("header {name} is given {n} times"))),
@@ -120,5 +135,24 @@ mod tests {
             Ok(Some(upgrade)) => format!("{upgrade:?}"),
             Err(_) => "400".to_owned(),
         }
+    }
+
+    #[test_case(&["host: a", "content-type: b", "authorization: c"] => true; "one of each")]
+    #[test_case(&["host: a", "host: a"] => false; "two hosts")]
+    #[test_case(&["authorization: a", "authorization: a"] => false; "two credentials")]
+    #[test_case(&["content-type: a", "content-type: a"] => false; "two types")]
+    #[test_case(&["expect: 100-Continue"] => true; "the usual expectation")]
+    #[test_case(&["expect: x"] => false; "another expectation")]
+    #[test_case(&["transfer-encoding: Chunked"] => true; "chunked")]
+    #[test_case(&["transfer-encoding: gzip, chunked"] => false; "compressed and chunked")]
+    #[test_case(&["transfer-encoding: chunked, chunked"] => false; "chunked and chunked")]
+    #[test_case(&["transfer-encoding: chunked", "transfer-encoding: chunked"] => false; "chunked twice")]
+    #[test_case(&["transfer-encoding: identity"] => false; "identity")]
+    fn unambiguous(lines: &[&str]) -> bool {
+        let mut request = Request::builder();
+        for (name, value) in lines.iter().filter_map(|line| line.split_once(": ")) {
+            request = request.header(name, value);
+        }
+        super::unambiguous(&request.body(()).unwrap().into_parts().0.headers).is_ok()
     }
 }
