@@ -90,10 +90,10 @@ impl Rejection {
     }
 
     /// 405: Kubernetes has nothing at this place that could be written so.
-    pub fn method_not_allowed(resource: &GroupResource) -> Self {
+    pub fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
         Self {
-            details: Some(Box::new(Details::of(resource, ""))),
+            details: Some(Box::default()),
             ..Self::client(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
         }
     }

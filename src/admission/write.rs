@@ -86,7 +86,7 @@ impl<'a> Write<'a> {
         (head, request): (&'a Head, &'a ResourceRequest),
     ) -> Result<Self, Rejection> {
         if is_nowhere(operation, request) {
-            return Err(Rejection::method_not_allowed(&request.resource));
+            return Err(Rejection::method_not_allowed());
         }
         Ok(Self {
             node,

@@ -57,7 +57,7 @@ impl NodeRestriction {
                 self.updated(write, known)
             }
             // There is no such place.
-            _ => Err(Rejection::method_not_allowed(&write.request.resource).into()),
+            _ => Err(Rejection::method_not_allowed().into()),
         }
     }
 

@@ -200,8 +200,8 @@ fn with(object: &str, path: &[&str], value: serde_json::Value) -> String {
     object.to_string()
 }
 
-#[test_case("POST", "/api/v1/nodes/n1" => "405 the server does not allow this method on the requested resource nodes"; "create by name")]
-#[test_case("PUT", "/api/v1/nodes" => "405 the server does not allow this method on the requested resource nodes"; "update of all")]
+#[test_case("POST", "/api/v1/nodes/n1" => "405 the server does not allow this method on the requested resource"; "create by name")]
+#[test_case("PUT", "/api/v1/nodes" => "405 the server does not allow this method on the requested resource"; "update of all")]
 #[test_case("PUT", "/api/v1/namespaces/ns/configmaps/c" => "away"; "no rule is about it")]
 #[test_case("POST", "/api/v1/namespaces/ns/pods/p2/exec" => "away"; "a connection")]
 #[test_case("POST", "/api/v1/namespaces/ns/serviceaccounts" => "away"; "service accounts themselves")]
