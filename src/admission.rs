@@ -117,8 +117,8 @@ impl Admission {
     pub fn look(&self, authorized: &Authorized) -> Look {
         let (caller, head) = (authorized.caller(), authorized.head());
         match (&caller.kind, &head.info().target) {
-            (Kind::Node(_), Target::Resource(request)) if head.upgrade().is_none() => {
-                node_restriction::look(&head.info().verb, request)
+            (Kind::Node(node), Target::Resource(request)) if head.upgrade().is_none() => {
+                node_restriction::look(node, &head.info().verb, request)
             }
             _ => Look::Away,
         }

@@ -30,7 +30,7 @@ pub struct NodeRestriction {
 }
 
 /// How much of a write these rules look at.
-pub(super) fn look(verb: &Verb, request: &ResourceRequest) -> Look {
+pub(super) fn look(node: &str, verb: &Verb, request: &ResourceRequest) -> Look {
     let Some(operation) = Operation::of(verb) else {
         return Look::Away;
     };
@@ -62,6 +62,8 @@ pub(super) fn look(verb: &Verb, request: &ResourceRequest) -> Look {
         }
         ("certificates.k8s.io", "podcertificaterequests", Operation::Create) if subresource.is_empty() => Look::AtBody,
         ("certificates.k8s.io", "podcertificaterequests", _) => Look::AtHead,
+        // Whose name is not known may write nothing, whatever it is.
+        _ if node.is_empty() => Look::AtHead,
         _ => Look::Away,
     }
 }
