@@ -167,6 +167,12 @@ impl<'a> Write<'a> {
     pub(super) fn is_at_home(&self, object: &Json<'_>, named: bool) -> Result<(), Rejection> {
         let (name, namespace) = (metadata_text(object, "name")?, metadata_text(object, "namespace")?);
         let request = self.request;
+        // Where a kind has no namespaces, what the object says of one is dropped.
+        if !request.namespace.is_empty() && !namespace.is_empty() && namespace != request.namespace {
+            return Err(Rejection::bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request",
+            ));
+        }
         if named && name != request.name {
             return Err(Rejection::bad_request(match name {
                 "" => format!(
@@ -178,18 +184,6 @@ impl<'a> Write<'a> {
                     request.name
                 ),
             }));
-        }
-        // Where a kind has no namespaces, what the object says of one is dropped.
-        if !request.namespace.is_empty() && !namespace.is_empty() && namespace != request.namespace {
-            let text = if named {
-                format!(
-                    "the namespace of the object ({namespace}) does not match the namespace on the request ({})",
-                    request.namespace
-                )
-            } else {
-                "the namespace of the provided object does not match the namespace sent on the request".to_owned()
-            };
-            return Err(Rejection::bad_request(text));
         }
         Ok(())
     }

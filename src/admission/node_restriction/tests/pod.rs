@@ -91,6 +91,7 @@ const PUT: &str = r#"{"metadata": {"name": "p1", "namespace": "ns", "uid": "U-p1
 #[test_case(&["metadata", "annotations"], json!({"kubernetes.io/config.mirror": ""})
     => r#"422 Pod "p1" is invalid: metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation Pod"#; "made a mirror")]
 #[test_case(&["metadata", "name"], json!("p2") => "400 the name of the object (p2) does not match the name on the URL (p1)"; "another name")]
+#[test_case(&["metadata", "namespace"], json!("other") => "400 the namespace of the provided object does not match the namespace sent on the request"; "another namespace")]
 fn put(path: &[&str], value: serde_json::Value) -> String {
     outcome("PUT", STATUS, &with(PUT, path, value))
 }
