@@ -2,7 +2,8 @@
 // input, a JSON object, with one line on standard output.
 //
 //	{"op":"encode","object":{"apiVersion":"v1","kind":"Pod",…}}
-//	    is answered with {"body":"…"}: the object in protobuf, as kubelets send it, in base64.
+//	    is answered with {"body":"…"}: the object in protobuf, as kubelets send it, in base64; or with {"error":"…"} if it
+//	    is no such object.
 //	{"op":"decode","body":"…"}
 //	    is answered with {"object":{…}}: what is read from the body, without managedFields, as JSON; or with
 //	    {"error":"…"} if it is refused.
@@ -78,7 +79,9 @@ func (q question) answer() answer {
 	switch q.Op {
 	case "encode":
 		object, _, err := scheme.Codecs.UniversalDeserializer().Decode(q.Object, nil, nil)
-		must(err)
+		if err != nil {
+			return answer{Error: err.Error()}
+		}
 		var body bytes.Buffer
 		must(serializer.Encode(object, &body))
 		return answer{Body: body.Bytes()}
