@@ -26,6 +26,7 @@ use self::{
 use crate::{
     oracle,
     random::{self, Random},
+    report,
 };
 
 /// What an authorizer says.
@@ -113,6 +114,8 @@ fn what_the_gate_decides_the_node_authorizer_decides_the_same() {
         "seed {seed}: asked {asked} questions in {CLUSTERS} clusters: {allowed} allowed, {unrelated} for something that \
          is not the node's; expected differences {known:?}"
     );
+    let what = "decisions of the gate and of kube-apiserver's own Node authorizer, all presets";
+    report::compared("authorizer", what, asked);
     // Two that refuse everything agree too.
     assert!(asked >= 20_000 && allowed * 6 > asked && unrelated * 8 > asked);
     for ((why, _), times) in DIFFERENCES.iter().zip(known) {

@@ -1,12 +1,15 @@
 //! etcd and kube-apiserver on free loopback ports, with a PKI of their own. No root, no containers.
 
+mod kept;
+mod processes;
+mod programs;
+
 use std::{
     fs,
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Child,
     sync::{Arc, Mutex, Weak},
-    time::{Duration, Instant},
 };
 
 use http::{Request, StatusCode};
@@ -15,20 +18,41 @@ use scopegate::{
     pki::{Authority, Pki, Usage},
 };
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::gate::{Answer, Process, ready, send, try_send};
+use self::kept::Folder;
+pub(crate) use self::programs::{assets, missing, program};
+use crate::{
+    gate::{Answer, Process, ready, send},
+    release,
+};
 
-/// A control plane. It ends when this is dropped; its logs are in its folder until then.
+/// A control plane. It ends when this is dropped. What it has written goes with it, unless a test has failed, which then says
+/// where it is.
 pub(crate) struct Cluster {
     pub(crate) api: SocketAddr,
     pub(crate) pki: Pki,
     etcd: [SocketAddr; 2],
     guard: Guard,
     arguments: &'static [&'static str],
-    dir: TempDir,
-    children: Mutex<Vec<Child>>,
+    dir: Folder,
+    /// In the order of their start, by where they listen.
+    children: Mutex<Vec<(SocketAddr, Child)>>,
 }
+
+/// Arguments for an API server that writes an audit event of every request to [`AUDIT_LOG`] when it has ended.
+pub(crate) const AUDITED: &[&str] = &[
+    "--audit-policy-file=audit-policy.yaml",
+    "--audit-log-path=kube-apiserver-audit.log",
+];
+pub(crate) const AUDIT_LOG: &str = "kube-apiserver-audit.log";
+
+const AUDIT_POLICY: &str = "\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules:
+- level: Metadata
+";
 
 /// What a cluster enforces itself.
 #[derive(Clone, Copy, Debug)]
@@ -45,24 +69,6 @@ const USERS: &[(&str, &str, Option<&str>)] = &[
     ("gate", "scopegate", None),
     ("node-a", "system:node:node-a", Some("system:nodes")),
 ];
-
-const START: Duration = Duration::from_secs(120);
-
-/// The binaries, or nothing where tests that need them are to be skipped. `make test` sets the variable.
-pub(crate) fn assets() -> Option<PathBuf> {
-    match std::env::var_os("KUBEBUILDER_ASSETS") {
-        Some(dir) => Some(dir.into()),
-        None => {
-            let required = std::env::var("SCOPEGATE_E2E").is_ok_and(|value| value == "required");
-            assert!(
-                !required,
-                "SCOPEGATE_E2E=required, but KUBEBUILDER_ASSETS is not set; run `make e2e`"
-            );
-            println!("SKIPPED: needs kube-apiserver; set KUBEBUILDER_ASSETS or install Go and run `make e2e`");
-            None
-        }
-    }
-}
 
 /// One cluster of each kind serves all tests that run at the same time.
 pub(crate) async fn shared(guard: Guard) -> Option<Arc<Cluster>> {
@@ -90,13 +96,14 @@ impl Cluster {
     pub(crate) async fn start(guard: Guard, arguments: &'static [&'static str], client_cas: &str) -> Option<Self> {
         let assets = assets()?;
         scopegate::server::tls::install_crypto();
-        let dir = tempfile::Builder::new().prefix("scopegate-e2e-").tempdir().unwrap();
+        let dir = Folder::new();
         let pki = Pki::new().unwrap();
         pki.write(dir.path(), &["localhost", "127.0.0.1"], &[]).unwrap();
         // Keys for service accounts are read from certificates, too, but not from a bundle.
         fs::copy(dir.path().join("client-ca.crt"), dir.path().join("service-account.crt")).unwrap();
         let client_cas = pki.client_ca.certificate.clone() + client_cas;
         fs::write(dir.path().join("client-ca.crt"), client_cas).unwrap();
+        fs::write(dir.path().join("audit-policy.yaml"), AUDIT_POLICY).unwrap();
         for (file, name, group) in USERS {
             let pair = pki.client_ca.issue(name, *group, Usage::Client).unwrap();
             pair.write(dir.path(), file).unwrap();
@@ -122,54 +129,6 @@ impl Cluster {
         cluster.run(&assets).await;
         cluster.grant(include_str!("../config/kubernetes/informers.yaml")).await;
         Some(cluster)
-    }
-
-    /// Starts the processes, on what there is in the folder, and waits until they serve.
-    pub(crate) async fn run(&self, assets: &Path) {
-        let [etcd, peer] = self.etcd;
-        let etcd_url = format!("http://{etcd}");
-        self.spawn(
-            Command::new(assets.join("etcd"))
-                .args(["--listen-client-urls", &etcd_url, "--advertise-client-urls", &etcd_url])
-                .args(["--listen-peer-urls", &format!("http://{peer}"), "--data-dir", "etcd"])
-                .args(["--unsafe-no-fsync", "--log-level", "error"]),
-            "etcd.log",
-        );
-        let (modes, plugins) = match self.guard {
-            Guard::Node => ("Node,RBAC", "NodeRestriction"),
-            Guard::None => ("RBAC", ""),
-        };
-        let port = self.api.port().to_string();
-        self.spawn(
-            Command::new(assets.join("kube-apiserver"))
-                .args(["--etcd-servers", &etcd_url, "--bind-address", "127.0.0.1"])
-                .args(["--secure-port", &port])
-                .args(["--tls-cert-file", "server.crt", "--tls-private-key-file", "server.key"])
-                .args(["--client-ca-file", "client-ca.crt"])
-                .args(["--requestheader-client-ca-file", "front-proxy-ca.crt"])
-                .args(["--requestheader-allowed-names", "front-proxy-client"])
-                .args(["--requestheader-username-headers", "X-Remote-User"])
-                .args(["--requestheader-group-headers", "X-Remote-Group"])
-                .args(["--requestheader-extra-headers-prefix", "X-Remote-Extra-"])
-                .args(["--requestheader-uid-headers", "X-Remote-Uid"])
-                .args(["--service-account-key-file", "service-account.crt"])
-                .args(["--service-account-signing-key-file", "client-ca.key"])
-                .args(["--service-account-issuer", "https://kubernetes.default.svc"])
-                .args(["--service-cluster-ip-range", "10.0.0.0/24"])
-                .args(["--enable-bootstrap-token-auth"])
-                .args(["--authorization-mode", modes, "--enable-admission-plugins", plugins])
-                .args(self.arguments),
-            "kube-apiserver.log",
-        );
-        self.ready().await;
-    }
-
-    /// Ends the processes and keeps what they have stored.
-    pub(crate) fn stop(&self) {
-        for mut child in self.children.lock().unwrap().drain(..).rev() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
@@ -210,9 +169,12 @@ impl Cluster {
         }
     }
 
+    /// With the preset of the release that runs here.
     pub(crate) fn configuration(&self, name: &str, identity: &str, more: &str) -> PathBuf {
         let path = self.file(name);
-        fs::write(&path, site::configuration(identity, more)).unwrap();
+        let release = release::preset();
+        let text = site::configuration(identity, &format!("kubernetesVersion: '{release}'\n{more}"));
+        fs::write(&path, text).unwrap();
         path
     }
 
@@ -257,32 +219,11 @@ impl Cluster {
         path
     }
 
-    fn spawn(&self, command: &mut Command, log: &str) {
-        let log = fs::File::create(self.file(log)).unwrap();
-        let errors = log.try_clone().unwrap();
-        let command = command
-            .current_dir(self.dir.path())
-            .stdin(Stdio::null())
-            .stdout(log)
-            .stderr(errors);
-        self.children.lock().unwrap().push(command.spawn().unwrap());
-    }
-
-    async fn ready(&self) {
-        let began = Instant::now();
-        loop {
-            let answer = try_send(&self.file("admin.kubeconfig"), Request::get("/readyz"), "").await;
-            if answer.is_ok_and(|answer| answer.code == StatusCode::OK) {
-                return;
-            }
-            let ended = |child: &mut Child| child.try_wait().unwrap().is_some();
-            if self.children.lock().unwrap().iter_mut().any(ended) || began.elapsed() > START {
-                let log = fs::read_to_string(self.file("kube-apiserver.log")).unwrap_or_default();
-                let tail: Vec<&str> = log.lines().rev().take(20).collect();
-                panic!("the cluster did not start:\n{}", tail.join("\n"));
-            }
-            tokio::time::sleep(Duration::from_millis(200)).await;
+    fn log_of(&self, address: SocketAddr) -> String {
+        if address == self.api {
+            return "kube-apiserver.log".to_owned();
         }
+        format!("kube-apiserver-{}.log", address.port())
     }
 }
 
@@ -293,6 +234,6 @@ impl Drop for Cluster {
 }
 
 /// A port nobody listens on now.
-fn free() -> SocketAddr {
+pub(crate) fn free() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }

@@ -3,7 +3,7 @@
 mod client;
 
 use std::{
-    io::{BufRead as _, BufReader},
+    io::{BufRead as _, BufReader, Write},
     net::SocketAddr,
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
@@ -175,18 +175,20 @@ impl Gate {
 }
 
 impl Process {
-    /// A gate with this configuration.
+    /// A gate with this configuration. What it logs is also written beside it.
     pub(crate) fn serve(config: &Path) -> Self {
-        Self::start(Command::new(scopegate()).arg("serve").arg("--config").arg(config))
-    }
-
-    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut log = std::fs::File::options();
+        let log = log.create(true).append(true).open(config.with_extension("log"));
+        let mut log = log.unwrap();
+        let mut command = Command::new(scopegate());
+        command.arg("serve").arg("--config").arg(config);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let collected = Arc::clone(&stderr);
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
+                let _ = writeln!(log, "{line}");
                 let mut stderr = collected.lock().unwrap();
                 stderr.push_str(&line);
                 stderr.push('\n');

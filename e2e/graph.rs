@@ -48,7 +48,7 @@ async fn open_cluster() -> Option<Arc<Cluster>> {
 }
 
 /// Lets nodes do everything.
-async fn open(cluster: &Cluster) {
+pub(crate) async fn open(cluster: &Cluster) {
     let binding = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
         "metadata": {"name": "everything"},

@@ -6,18 +6,13 @@ use std::{path::Path, process::Command};
 use scopegate::demo::{site::FRONT_PROXY, standin::tokens::BOOTSTRAP};
 
 use crate::{
-    cluster::{Guard, assets, shared},
+    cluster::{Guard, program, shared},
     gate::Gate,
 };
 
 /// What it says on standard output and standard error, and whether it was content.
 async fn kubectl(kubeconfig: &Path, arguments: &[&str]) -> Option<(bool, String)> {
-    let program = assets()?.join("kubectl");
-    if !program.exists() {
-        println!("SKIPPED: there is no kubectl in KUBEBUILDER_ASSETS");
-        return None;
-    }
-    let mut command = Command::new(program);
+    let mut command = Command::new(program("kubectl")?);
     command
         .arg("--kubeconfig")
         .arg(kubeconfig)

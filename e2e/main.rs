@@ -3,6 +3,7 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stderr,
     clippy::print_stdout,
     clippy::string_slice,
     clippy::unwrap_used,
@@ -23,7 +24,7 @@ mod cluster;
 mod gate;
 /// What nodes may read, before a real kube-apiserver: as it decides itself, in time, and whatever upstream does.
 mod graph;
-/// kubectl with a node's kubeconfig.
+/// kubectl, as a node and as an administrator.
 mod kubectl;
 /// What only a real kube-apiserver can settle. Skipped, loudly, where there is none.
 mod kubernetes;
@@ -31,7 +32,7 @@ mod kubernetes;
 mod limits;
 /// What operators rely on: start, probes, metrics, logs, reload.
 mod operating;
-/// Programs made of kube-apiserver's own code.
+/// Programs made of Kubernetes' own code.
 mod oracle;
 /// The gate and kube-apiserver apply patches alike. Skipped, loudly, without Go.
 mod patch;
@@ -45,6 +46,10 @@ mod protobuf;
 mod random;
 /// The gate and kube-apiserver read requests alike. Skipped, loudly, without Go.
 mod readings;
+/// Which Kubernetes is compared with.
+mod release;
+/// What a run has shown, for docs/conformance.md.
+mod report;
 /// The request path: what reaches upstream and as whom, and what does not.
 mod requests;
 /// What nodes may write, before real kube-apiservers: as NodeRestriction decides, in time, and whatever they send.

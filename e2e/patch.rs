@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::{
     oracle,
     random::{self, Random},
+    report,
 };
 
 /// An object and a patch for it.
@@ -80,6 +81,8 @@ fn what_the_gate_makes_of_a_patch_kube_apiserver_makes_of_it() {
         *outcomes.entry((question.r#type, outcome)).or_default() += 1;
     }
     println!("seed {seed}: {outcomes:?}");
+    let what = "patches, as the gate and kube-apiserver's own code apply them";
+    report::compared("patches", what, PAIRS);
     // A gate that refuses everything would agree with anybody.
     for (kind, least) in [("json", PAIRS / 20), ("merge", PAIRS / 10), ("strategic", PAIRS / 10)] {
         let applied = outcomes[&(kind, "both apply")];

@@ -5,7 +5,7 @@
 
 mod generate;
 mod kubelet;
-mod words;
+pub(crate) mod words;
 
 use std::{
     ffi::OsString,
@@ -25,6 +25,7 @@ use self::{
 use crate::{
     oracle,
     random::{self, Random},
+    report,
 };
 
 /// What a client sends.
@@ -77,6 +78,8 @@ fn what_the_gate_reads_kube_apiserver_reads_the_same() {
     let accepted = |questions: &[Question]| questions.iter().filter(|question| gate(question).is_some()).count();
     let (of_plain, of_strange) = (accepted(&questions[..plain]), accepted(&questions[plain..]));
     println!("seed {seed}: compared {of_plain} of {plain} ordinary and {of_strange} of {STRANGE} strange requests");
+    let what = "requests, as the gate and kube-apiserver's own code read them";
+    report::compared("readings", what, of_plain + of_strange);
     // A gate that refuses everything would agree with anybody.
     assert!(
         of_plain * 10 > plain * 9,

@@ -191,8 +191,9 @@ async fn claims_in_headers_do_not_reach_upstream(mode: &str, prefix: &str) {
     let request = Request::get("/version")
         .header(
             "connection",
-            "close, X-Remote-User, Impersonate-User, Impersonate-Group, x-remote-group",
+            "close, X-Remote-User, Impersonate-User, Impersonate-Group, x-remote-group, traceparent",
         )
+        .header("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
         .header("x-remote-user", "admin")
         .header("x-remote-group", "system:masters")
         .header("x-remote-extra-a", "b")
@@ -209,6 +210,7 @@ async fn claims_in_headers_do_not_reach_upstream(mode: &str, prefix: &str) {
         "authorization",
         "x-forwarded",
         "x-original",
+        "traceparent",
     ];
     for name in identity
         .iter()

@@ -37,7 +37,7 @@ const MERGE_PATCH: &str = "application/merge-patch+json";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
 /// Nobody is kept waiting for having asked much.
-const EAGER: &str = "graph: {liveReads: {burst: 10000, perSecond: 10000}}\n";
+pub(crate) const EAGER: &str = "graph: {liveReads: {burst: 10000, perSecond: 10000}}\n";
 
 /// The same objects in two clusters: one guards itself and is asked directly; the other one refuses the gate nothing that it
 /// needs, and knows no nodes.
@@ -210,13 +210,14 @@ impl Side {
 }
 
 /// Drops versions, times and whatever else is new with every object, and the causes of a 422: the gate gives its message only.
-fn plain(value: &mut Value) {
+pub(crate) fn plain(value: &mut Value) {
     const NEW: &[&str] = &[
         "uid",
         "resourceVersion",
         "creationTimestamp",
         "managedFields",
         "deletionTimestamp",
+        "lastPhaseTransitionTime",
         "startTime",
         "expirationTimestamp",
         "token",
@@ -233,7 +234,7 @@ fn plain(value: &mut Value) {
 }
 
 /// A certificate signing request for a common name, of the organization of nodes.
-fn request_of(name: &str) -> String {
+pub(crate) fn request_of(name: &str) -> String {
     let mut params = rcgen::CertificateParams::default();
     params.distinguished_name = rcgen::DistinguishedName::new();
     params

@@ -15,12 +15,13 @@ use tokio::{
 use crate::{
     cluster::{Cluster, Guard, shared},
     gate::{Answer, FORWARD, connect, get, http2, send},
+    release,
     scripted::head,
 };
 
 const WHO_AM_I: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const OTHERS: &str = "callers: {others: Forward}\n";
-const TOKENS: &str = include_str!("../config/kubernetes/tokens.yaml");
+pub(crate) const TOKENS: &str = include_str!("../config/kubernetes/tokens.yaml");
 
 /// kube-apiserver takes 100 streams on a connection; a node with 500 watches still renews its lease.
 #[tokio::test]
@@ -80,7 +81,14 @@ async fn a_token_stands_for_the_same_user() {
     let direct = ask(&cluster.file("node-a.kubeconfig")).await;
     let gated = ask(&through).await;
     assert_eq!(direct.code, StatusCode::CREATED, "{}", direct.body);
-    let user = |answer: &Answer| answer.json()["status"]["userInfo"].clone();
+    let user = |answer: &Answer| {
+        let mut user = answer.json()["status"]["userInfo"].clone();
+        // Before 1.33 a front proxy cannot tell it.
+        if release::minor() < 33 {
+            user["uid"].take();
+        }
+        user
+    };
     assert_eq!(user(&direct)["username"], "system:serviceaccount:default:robot");
     assert_eq!(user(&gated), user(&direct));
 }
@@ -282,7 +290,7 @@ async fn compressed_answers_are_not_touched() {
     assert!(gated.body == direct.body, "the bytes differ");
 }
 
-async fn bootstrap_token(cluster: &Cluster) -> &'static str {
+pub(crate) async fn bootstrap_token(cluster: &Cluster) -> &'static str {
     let secret = json!({
         "apiVersion": "v1", "kind": "Secret", "type": "bootstrap.kubernetes.io/token",
         "metadata": {"name": "bootstrap-token-abcdef", "namespace": "kube-system"},

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{admin_client, created};
-use crate::cluster::Cluster;
+use crate::{cluster::Cluster, release};
 
 /// A namespace in which pods can be made.
 pub(crate) async fn namespace(cluster: &Cluster, name: &str) {
@@ -92,8 +92,12 @@ pub(crate) fn slice(name: &str, node: &str) -> Value {
 }
 
 pub(crate) fn resource_claim(name: &str) -> Value {
+    let request = match release::resource_api() {
+        "v1beta1" => json!({"name": "d", "deviceClassName": "example.com"}),
+        _ => json!({"name": "d", "exactly": {"deviceClassName": "example.com"}}),
+    };
     json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": name},
-        "spec": {"devices": {"requests": [{"name": "d", "exactly": {"deviceClassName": "example.com"}}]}},
+        "spec": {"devices": {"requests": [request]}},
     })
 }

@@ -179,7 +179,7 @@ pub(super) const TEXTS: &[&str] = &[
 ];
 
 /// What is put into a request to have it read in two ways.
-pub(super) const ODD: &[&str] = &[
+pub(crate) const ODD: &[&str] = &[
     "%2F",
     "%2f",
     "%2e",

@@ -15,6 +15,7 @@ use crate::{
     gate::Client,
     graph::admin_client,
     random::{Random, seed},
+    report,
 };
 
 const NAMES: Names = Names {
@@ -95,6 +96,8 @@ async fn patches_come_to_what_kube_apiserver_makes_of_them() {
         }
     }
     println!("{compared} patches compared, of which {stored} would have been stored; seed {seed}");
+    let what = "random patches, as the gate works them out and kube-apiserver stores them";
+    report::compared("stored", what, compared);
     assert!(
         different.is_empty(),
         "seed {seed}: {} of {compared} differ:\n{}",

@@ -1,12 +1,13 @@
 //! Requests that mean two things at once.
 
 use http::Request;
+use scopegate::protobuf::{Envelope, text_field};
 use serde_json::{Value, json};
 
 use super::{Attack, NODE, PODS, mirror};
 use crate::restriction::{
     JSON, MERGE_PATCH,
-    encode::{PROTOBUF, encode},
+    encode::{PROTOBUF, encode, encode_one},
 };
 
 impl Attack<'_> {
@@ -22,6 +23,19 @@ impl Attack<'_> {
             varint(raw.len(), &mut body);
             body.extend_from_slice(&raw);
             self.refused(&[400, 403], "POST", PODS, PROTOBUF, &body).await;
+        }
+    }
+
+    /// A source of a volume that is known to none of today's readers could refer to anything. kube-apiserver of today passes over
+    /// such a field, that of tomorrow does not.
+    pub(super) async fn field_of_the_future(&self) {
+        let pod = self.sides.gated.here_json(&mirror(&json!({})));
+        let Some(body) = encode_one(&pod) else { return };
+        let pod = Envelope::read(&body).unwrap();
+        let (volume, projection) = ([2, 1, 2, 999], [2, 1, 2, 26, 1, 999]);
+        for field in [&volume[..], &projection] {
+            let body = pod.append(&text_field(field, "x"));
+            self.refused(&[403], "POST", PODS, PROTOBUF, &body).await;
         }
     }
 

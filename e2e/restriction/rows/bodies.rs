@@ -1,4 +1,4 @@
-//! Bodies that are not what they should be: contract 7, and attack 22.
+//! Bodies that are not what they should be.
 
 use serde_json::json;
 

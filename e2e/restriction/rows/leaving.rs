@@ -1,4 +1,4 @@
-//! Pods that go, and the status of claims: contract 5.1 and 5.7.
+//! Pods that go, and the status of claims.
 
 use serde_json::{Value, json};
 

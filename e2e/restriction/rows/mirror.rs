@@ -1,4 +1,4 @@
-//! Mirror pods that are made: contract 5.2 and 6.
+//! Mirror pods that are made.
 
 use serde_json::{Value, json};
 

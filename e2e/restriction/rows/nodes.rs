@@ -1,4 +1,4 @@
-//! Nodes: contract 5.1 and 5.6.
+//! Nodes.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What belongs to a node by its name: leases, CSINodes, slices, and certificates that it asks for. Contract 5.1, 5.4, 5.5, 5.7.
+//! What belongs to a node by its name: leases, CSINodes, slices, and certificates that it asks for.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};

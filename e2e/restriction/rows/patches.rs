@@ -1,4 +1,4 @@
-//! Labels of nodes, and what only one type of patch can say: contract 5.6 and 8.1.
+//! Labels of nodes, and what only one type of patch can say.
 
 use serde_json::{Value, json};
 
@@ -182,6 +182,16 @@ fn directives() -> Vec<Row> {
             "test that fails",
             JSON_PATCH,
             json!([{"op": "test", "path": "/metadata/name", "value": "x"}]),
+            422,
+            "",
+        ),
+        (
+            "test that fails before the taints",
+            JSON_PATCH,
+            json!([
+                {"op": "test", "path": "/metadata/name", "value": "x"},
+                {"op": "replace", "path": "/spec/taints", "value": []},
+            ]),
             422,
             "",
         ),

@@ -1,4 +1,4 @@
-//! The status of pods: contract 5.1 and 6.
+//! The status of pods.
 
 use serde_json::{Value, json};
 

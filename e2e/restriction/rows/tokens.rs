@@ -1,4 +1,4 @@
-//! Tokens of service accounts: contract 5.3.
+//! Tokens of service accounts.
 
 use serde_json::{Value, json};
 
