@@ -20,6 +20,8 @@ mod certificates;
 mod cli;
 /// Real etcd and kube-apiserver processes.
 mod cluster;
+/// Generated requests, and a table of known cases: a cluster that guards itself and one behind the gate answer alike.
+mod conformance;
 /// Starts the gate as a process, speaks to it, reads what it wrote.
 mod gate;
 /// What nodes may read, before a real kube-apiserver: as it decides itself, in time, and whatever upstream does.
