@@ -14,6 +14,8 @@
 mod audit;
 /// The gate and kube-apiserver's Node authorizer decide alike. Skipped, loudly, without Go.
 mod authorizer;
+/// The gate and real kube-apiservers make the same of whatever bytes a node sends.
+mod bytes;
 /// Client certificates: whom the gate and kube-apiserver take them for, and when they stop to be good.
 mod certificates;
 /// The command line: help, exit codes, completions, certs, demo, check against the stand-in.
