@@ -24,6 +24,8 @@ mod cli;
 mod cluster;
 /// Generated requests, and a table of known cases: a cluster that guards itself and one behind the gate answer alike.
 mod conformance;
+/// Two API servers on one etcd, of which one is killed.
+mod failover;
 /// Starts the gate as a process, speaks to it, reads what it wrote.
 mod gate;
 /// What nodes may read, before a real kube-apiserver: as it decides itself, in time, and whatever upstream does.
