@@ -1,5 +1,12 @@
-//! kubectl with a node's kubeconfig, before the demo's stand-in and before a real kube-apiserver. It has to be built or
-//! found (`make e2e`); skipped, loudly, where it is not.
+//! kubectl as a node and as an administrator, before the demo's stand-in and before a real kube-apiserver. It has to be built
+//! or found (`make e2e`); skipped, loudly, where it is not.
+
+mod admin;
+mod kubelet;
+mod sessions;
+mod spdy;
+mod steps;
+mod ways;
 
 use std::{path::Path, process::Command};
 
@@ -10,14 +17,20 @@ use crate::{
     gate::Gate,
 };
 
-/// What it says on standard output and standard error, and whether it was content.
-async fn kubectl(kubeconfig: &Path, arguments: &[&str]) -> Option<(bool, String)> {
+/// To be told what to do.
+fn command(kubeconfig: &Path) -> Option<Command> {
     let mut command = Command::new(program("kubectl")?);
     command
         .arg("--kubeconfig")
         .arg(kubeconfig)
-        .args(arguments)
         .env("HOME", kubeconfig.parent().unwrap());
+    Some(command)
+}
+
+/// What it says on standard output and standard error, and whether it was content.
+async fn kubectl(kubeconfig: &Path, arguments: &[&str]) -> Option<(bool, String)> {
+    let mut command = command(kubeconfig)?;
+    command.args(arguments);
     let output = tokio::task::spawn_blocking(move || command.output().unwrap())
         .await
         .unwrap();
