@@ -32,6 +32,8 @@ mod gate;
 mod graph;
 /// kubectl, as a node and as an administrator.
 mod kubectl;
+/// Kubelets that know no API server but the gate: they join, work, and outlive whatever becomes of it.
+mod kubelets;
 /// What only a real kube-apiserver can settle. Skipped, loudly, where there is none.
 mod kubernetes;
 /// What one client can take of the gate.
