@@ -1,5 +1,5 @@
 # The commands of this project; CI uses the same ones.
-.PHONY: help demo test e2e lint bench fuzz
+.PHONY: help demo test e2e e2e-all e2e-deep conformance lint bench fuzz
 
 help: ## Show what there is
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -12,6 +12,25 @@ test: ## Every test, those against a real kube-apiserver included
 
 e2e: ## Only the end-to-end tests
 	e2e/run cargo test --test e2e
+
+# The oldest release that the gate has a preset for, and the newest one.
+RELEASES ?= 1.32.13 1.36.3
+# Areas that meet no kube-apiserver, so that no release makes a difference to them.
+NO_RELEASE = audit cli limits operating requests stop streams upgrades upstreams
+e2e-all: ## The end-to-end tests that meet a kube-apiserver, against every release in RELEASES, the oldest preset among them
+	@for release in $(RELEASES); do echo "end-to-end tests against Kubernetes $$release"; \
+	  KUBERNETES_VERSION=$$release e2e/run cargo test --test e2e -- $(NO_RELEASE:%=--skip %::) || exit 1; done
+
+e2e-deep: ## 100,000 generated requests (REQUESTS) compared with kube-apiserver's own answers, and which rules they met
+	SCOPEGATE_REQUESTS=$(or $(REQUESTS),100000) e2e/run cargo test --test e2e conformance:: -- --nocapture
+
+# The figures that docs/conformance.md is made of.
+REPORT = $(CURDIR)/target/conformance
+conformance: ## docs/conformance.md anew, from everything on every release and e2e-deep on the newest one (an hour and a half)
+	rm -rf $(REPORT)
+	SCOPEGATE_REPORT=$(REPORT) $(MAKE) e2e-all
+	SCOPEGATE_REPORT=$(REPORT) $(MAKE) e2e-deep
+	SCOPEGATE_REPORT=$(REPORT) cargo test --test e2e report::write_the_page -- --ignored --nocapture
 
 lint: ## Formatting, clippy, docs, dependencies: no warning is let pass
 	cargo fmt --check
