@@ -153,7 +153,18 @@ async fn every_reference_lets_its_node_read_as_long_as_its_pod_is_there() {
     let controller = "/api/v1/namespaces/kube-system/secrets/refs-controller";
     assert_eq!(same("with the pod", controller).await, 403);
 
-    // What a pod is given by its status, it can lose while it stays.
+    // What a pod is given by its status, it can lose while it stays, and another pod elsewhere keep.
+    let spec = json!({
+        "containers": [{"name": "c", "image": "i"}],
+        "resourceClaims": [{"name": "a", "resourceClaimName": "by-template"}],
+    });
+    for cluster in [&guarded, &open] {
+        let admin = admin_client(cluster).await;
+        created(&admin, &format!("{CORE}/pods"), &pod("keeps", "refs-b", &spec)).await;
+    }
+    let kept = format!("{CLAIMS}/by-template");
+    let keeps = async || other.get(&kept).await.code != StatusCode::FORBIDDEN;
+    gate.until("claim of another pod", keeps).await;
     let status = json!({"status": {"resourceClaimStatuses": [{"name": "b", "resourceClaimName": "made-anew"}]}});
     for cluster in [&guarded, &open] {
         let (admin, pod) = (admin_client(cluster).await, format!("{CORE}/pods/all/status"));
@@ -166,6 +177,7 @@ async fn every_reference_lets_its_node_read_as_long_as_its_pod_is_there() {
             .await;
         same("with another claim", &target).await;
     }
+    assert!(keeps().await, "{kept}");
 
     for cluster in [&guarded, &open] {
         deleted(&admin_client(cluster).await, &format!("{CORE}/pods/all")).await;
