@@ -38,7 +38,6 @@ struct Mode {
     manifest: Option<&'static str>,
     /// Whom upstream takes a node for; the node itself where there is nothing.
     upstream: Option<&'static str>,
-    faults: bool,
 }
 
 /// A cluster that does not restrict nodes, a gate before it, and kubelets that know nothing but the gate.
@@ -60,21 +59,18 @@ const AS_FRONT_PROXY: Mode = Mode {
     identity: FRONT_PROXY,
     manifest: None,
     upstream: None,
-    faults: true,
 };
 const BY_IMPERSONATION: Mode = Mode {
     name: "impersonate",
     identity: IMPERSONATE,
     manifest: Some(include_str!("../config/kubernetes/impersonate.yaml")),
     upstream: None,
-    faults: false,
 };
 const AS_ITSELF: Mode = Mode {
     name: "own",
     identity: OWN,
     manifest: Some(include_str!("../config/kubernetes/own.yaml")),
     upstream: Some("scopegate"),
-    faults: false,
 };
 
 /// Replicas, by name.
@@ -109,10 +105,7 @@ async fn kubelets_live_behind_the_gate(mode: Mode) {
         }
     );
     scene.certificates_are_rotated().await;
-    let mut oldest = scene.leases_are_fresh(Duration::ZERO);
-    if mode.faults {
-        oldest = oldest.max(scene.faults().await);
-    }
+    let oldest = scene.leases_are_fresh(Duration::ZERO).max(scene.faults().await);
     let pods = scene.nothing_stuck().await;
     scene.gate.signal("TERM");
     scene.gate.exited().await;

@@ -39,10 +39,9 @@ the gate's own. Every request of a node in the log behind the gate is one that t
 const KUBELETS: &str = "
 Hollow nodes of kubemark, which are kubelets on a runtime that runs nothing, and kubelets that join with a bootstrap token and renew
 their certificates, know no API server but the gate. They register, renew leases, report, run pods with secrets, configmaps, projected
-tokens and claims, see secrets change, mirror static pods, and let go of pods that are evicted or deleted. Behind the front proxy the
-gate and the API server are killed and started again, and the gate is replaced by another one. No node may lose its lease or its
-readiness, no pod may get stuck, and nothing may be refused but a last look at a pod that is gone, and what an API server refuses
-that is still starting.
+tokens and claims, see secrets change, mirror static pods, and let go of pods that are evicted or deleted. Then the gate and the API
+server are killed and started again, and the gate is replaced by another one. No node may lose its lease or its readiness, no pod may
+get stuck, and nothing may be refused but a last look at a pod that is gone, and what an API server refuses that is still starting.
 ";
 
 pub(super) fn page(notes: &BTreeMap<String, Areas>) -> String {
