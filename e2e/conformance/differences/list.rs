@@ -103,7 +103,7 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
     ),
     difference(
         "claim-phase",
-        &[(200, 403)],
+        &[(200, 403), (409, 403), (422, 403)],
         |case, answers| {
             let form = case.body.as_ref().map(|body| body.form);
             matches!(form, Some(Form::Protobuf)) && gated(answers, "and status.conditions: status.phase")
@@ -174,6 +174,17 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
         "a pod that is going already is still not the node's; kube-apiserver asks no admission about it",
     ),
     difference(
+        "no-such-namespace",
+        &[(404, 403)],
+        |case, answers| {
+            case.verb == "create"
+                && case.path.contains("/namespaces/nosuch/")
+                && says(answers, &["namespaces \"nosuch\" not found"])
+                && gated(answers, "is forbidden: ")
+        },
+        "kube-apiserver's NamespaceLifecycle plugin comes before NodeRestriction",
+    ),
+    difference(
         "no-such-place",
         &[(404, 403), (404, 404)],
         |case, answers| {
@@ -183,9 +194,9 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
     ),
     difference(
         "options",
-        &[(422, 403), (422, 404), (422, 422)],
+        &[(422, 400), (422, 403), (422, 404), (422, 422)],
         |_, answers| says(answers, &["Options.meta.k8s.io"]) && !gated(answers, "Options.meta.k8s.io"),
-        "what may not be written is refused whatever the options are",
+        "what may not be written, or read, is refused whatever the options are",
     ),
     difference(
         "patch-words",
@@ -212,7 +223,7 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
     ),
     difference(
         "claim-unknown",
-        &[(200, 403)],
+        &[(200, 403), (409, 403), (422, 403)],
         |case, answers| {
             changes(case, |place, _| place == "/unknown")
                 && case.resource == "persistentvolumeclaims"
@@ -230,6 +241,14 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
         "what a node may not write is refused whatever uid it expects",
     ),
     difference(
+        "version-first",
+        &[(409, 409)],
+        |case, answers| {
+            case.verb == "update" && says(answers, &["UID in precondition"]) && gated(answers, "has been modified")
+        },
+        "the gate compares the version that it has judged before the uid",
+    ),
+    difference(
         "eviction-uid-first",
         &[(400, 409)],
         |case, answers| {
@@ -245,15 +264,15 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
     ),
     difference(
         "unknown-volume",
-        &[(201, 403), (422, 403), (403, 403)],
+        &[(201, 403), (403, 403), (409, 403), (422, 403)],
         |case, answers| creates_pod(case) && gated(answers, "unknown volume type for volume"),
         "a kind of volume that the gate does not know may refer to anything",
     ),
     difference(
         "uid-first",
-        &[(400, 422), (422, 422)],
-        |_, answers| says(answers, &["was undeterminable", "metadata.uid: "]) && gated(answers, "metadata.uid: "),
-        "a pod is known by its uid before its name is looked at",
+        &[(400, 422), (422, 422), (500, 422)],
+        |case, answers| case.verb == "patch" && gated(answers, "metadata.uid: Invalid value"),
+        "a pod is known by its uid before anything else is looked at",
     ),
     difference(
         "ephemeral-containers",
@@ -265,7 +284,7 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
     ),
     difference(
         "older-mirror-pods",
-        &[(201, 403), (422, 403), (403, 403)],
+        &[(201, 403), (403, 403), (409, 403), (422, 403)],
         |case, answers| {
             let referred = [
                 "can not create pods that reference ",

@@ -56,9 +56,14 @@ fn without_uids(text: &str) -> String {
     out
 }
 
-/// Versions differ between clusters, and older releases print metadata as Go has it in memory, with times and addresses.
+/// Versions differ between clusters, and metadata are printed with the times at which fields were set, by older releases as Go has
+/// them in memory, with addresses.
 fn shortened(value: &mut Value) {
-    for end in ["v1.ObjectMeta{", "the ResourceVersion in record ("] {
+    for end in [
+        "v1.ObjectMeta{",
+        "\"managedFields\":[",
+        "the ResourceVersion in record (",
+    ] {
         if let Some((text, _)) = value["message"].as_str().and_then(|message| message.split_once(end)) {
             value["message"] = Value::String(text.to_owned());
         }
