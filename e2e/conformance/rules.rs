@@ -188,6 +188,11 @@ pub(super) fn seen(case: &Case, answers: &Answers) -> Seen {
     }
     let kind = answers.said[0]["details"]["kind"].as_str().unwrap_or_default();
     let lookup = code == 404 && matches!(kind, "pod" | "node");
+    if code == 403 && message.contains("could not determine node from user") {
+        // The same rule in the words of NodeRestriction, which looks at what everybody may create.
+        let unnamed = RULES.iter().position(|rule| rule.name == "node/unnamed");
+        return unnamed.map_or(Seen::Unknown, Seen::Refused);
+    }
     if code == 403 || lookup {
         return refused_at(&[Stage::Admit]);
     }
