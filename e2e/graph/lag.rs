@@ -32,26 +32,40 @@ async fn what_a_pod_names_can_be_read_as_soon_as_it_is_bound() {
         node(&cluster, &name).await;
         let (admin, node) = (admin_client(&cluster).await, gate.client(&name).await);
         workers.spawn(async move {
-            let mut refused = 0;
+            let (mut early, mut late) = (0, 0);
             for at in (worker..PODS).step_by(WORKERS) {
-                refused += usize::from(!bound_and_read(&admin, &node, &name, at).await);
+                match bound_and_read(&admin, &node, &name, at).await {
+                    Read::AtOnce => {}
+                    Read::AtTheSecondTry => early += 1,
+                    Read::Never => late += 1,
+                }
             }
-            refused
+            (early, late)
         });
     }
-    let refused: usize = workers.join_all().await.into_iter().sum();
+    let refused = workers.join_all().await;
+    let early: u32 = refused.iter().map(|(early, _)| early).sum();
+    let late: u32 = refused.iter().map(|(_, late)| late).sum();
     let (publish, live, all) = (
         gate.settled("publish").await,
         gate.settled("live").await,
         gate.misses().await,
     );
     println!("{PODS} pods: {publish} requests rescued by the next publish, {live} by asking upstream");
-    assert_eq!(refused, 0);
-    assert_eq!(publish + live, all, "some were not rescued");
+    assert_eq!(late, 0);
+    assert_eq!(publish + live + f64::from(early), all, "some were not rescued");
 }
 
-/// Whether the node could read it. Pods are bound in two ways, and three kinds of objects asked for at three moments.
-async fn bound_and_read(admin: &Client, node: &Client, node_name: &str, at: usize) -> bool {
+/// When a node could read what its pod names.
+enum Read {
+    AtOnce,
+    /// It had asked before the pod was bound, and was told so before: an API server that is busy takes its time to bind one.
+    AtTheSecondTry,
+    Never,
+}
+
+/// When the node could read it. Pods are bound in two ways, and three kinds of objects asked for at three moments.
+async fn bound_and_read(admin: &Client, node: &Client, node_name: &str, at: usize) -> Read {
     let pods = "/api/v1/namespaces/lag/pods";
     let name = format!("p{at}");
     let target = match at % 3 {
@@ -87,12 +101,14 @@ async fn bound_and_read(admin: &Client, node: &Client, node_name: &str, at: usiz
         read.await
     };
     // It may have been decided before the pod was bound, however late the answer came; now it is bound.
-    if at % 5 == 4 && answer.code == StatusCode::FORBIDDEN {
+    let early = at % 5 == 4 && answer.code == StatusCode::FORBIDDEN;
+    if early {
         answer = node.get(&target).await;
     }
     match answer.code.as_u16() {
-        200 | 404 => true,
-        403 => false,
+        200 | 404 if early => Read::AtTheSecondTry,
+        200 | 404 => Read::AtOnce,
+        403 => Read::Never,
         _ => panic!("{}", answer.body),
     }
 }
