@@ -103,7 +103,7 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
     ),
     difference(
         "claim-phase",
-        &[(200, 403), (409, 403), (422, 403)],
+        &[(200, 403)],
         |case, answers| {
             let form = case.body.as_ref().map(|body| body.form);
             matches!(form, Some(Form::Protobuf)) && gated(answers, "and status.conditions: status.phase")
@@ -223,7 +223,7 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
     ),
     difference(
         "claim-unknown",
-        &[(200, 403), (409, 403), (422, 403)],
+        &[(200, 403), (409, 403)],
         |case, answers| {
             changes(case, |place, _| place == "/unknown")
                 && case.resource == "persistentvolumeclaims"
@@ -270,7 +270,7 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
     ),
     difference(
         "uid-first",
-        &[(400, 422), (422, 422), (500, 422)],
+        &[(400, 422), (422, 422)],
         |case, answers| case.verb == "patch" && gated(answers, "metadata.uid: Invalid value"),
         "a pod is known by its uid before anything else is looked at",
     ),
@@ -284,7 +284,7 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
     ),
     difference(
         "older-mirror-pods",
-        &[(201, 403), (403, 403), (409, 403), (422, 403)],
+        &[(201, 403), (403, 403), (422, 403)],
         |case, answers| {
             let referred = [
                 "can not create pods that reference ",
