@@ -8,7 +8,7 @@ use crate::{
     gate::Client,
     graph::{
         created,
-        objects::{attachment, claim, config_map, pod, resource_claim, secret, slice, volume},
+        objects::{attachment, claim, config_map, pod, resource_claim, secret, slice, volume, volumes},
         patched,
     },
     release,
@@ -208,13 +208,7 @@ fn pods(round: &str) -> Group {
             "name": "c", "image": "i",
             "env": [{"name": "X", "valueFrom": {"secretKeyRef": {"name": "sx", "key": "k", "optional": true}}}],
         }],
-        "volumes": [
-            {"name": "s", "secret": {"secretName": "s1"}},
-            {"name": "cm", "configMap": {"name": "cm1"}},
-            {"name": "pvc", "persistentVolumeClaim": {"claimName": "pvc1"}},
-            {"name": "eph", "ephemeral": {"volumeClaimTemplate": {"spec": claim("")["spec"]}}},
-            {"name": "t", "projected": {"sources": [{"serviceAccountToken": {"audience": "aud1", "path": "t"}}]}},
-        ],
+        "volumes": volumes(),
         "resourceClaims": [
             {"name": "rc", "resourceClaimName": "rc1"},
             {"name": "rt", "resourceClaimTemplateName": "template"},

@@ -41,6 +41,17 @@ pub(crate) fn pod(name: &str, node: &str, spec: &Value) -> Value {
     pod
 }
 
+/// One of every kind by which a pod gives its node something: `s1`, `cm1`, `pvc1`, a claim of the pod's own, and tokens for `aud1`.
+pub(crate) fn volumes() -> Value {
+    json!([
+        {"name": "s", "secret": {"secretName": "s1"}},
+        {"name": "cm", "configMap": {"name": "cm1"}},
+        {"name": "pvc", "persistentVolumeClaim": {"claimName": "pvc1"}},
+        {"name": "eph", "ephemeral": {"volumeClaimTemplate": {"spec": claim("")["spec"]}}},
+        {"name": "t", "projected": {"sources": [{"serviceAccountToken": {"audience": "aud1", "path": "t"}}]}},
+    ])
+}
+
 /// That uses the secret of its name.
 pub(crate) fn pod_with_secret(name: &str, node: &str) -> Value {
     let volume = json!({"name": "v", "secret": {"secretName": name}});

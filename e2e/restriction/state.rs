@@ -7,7 +7,7 @@ use crate::{
     cluster::Cluster,
     graph::{
         admin_client, created,
-        objects::{claim, config_map, namespace, pod, resource_claim, secret, slice, volume},
+        objects::{claim, config_map, namespace, pod, resource_claim, secret, slice, volume, volumes},
         patched,
     },
 };
@@ -77,13 +77,7 @@ async fn pods(cluster: &Cluster, names: Names) {
     let pods = format!("/api/v1/namespaces/{}/pods", names.namespace);
     let spec = json!({
         "serviceAccountName": "sa1",
-        "volumes": [
-            {"name": "s", "secret": {"secretName": "s1"}},
-            {"name": "cm", "configMap": {"name": "cm1"}},
-            {"name": "pvc", "persistentVolumeClaim": {"claimName": "pvc1"}},
-            {"name": "eph", "ephemeral": {"volumeClaimTemplate": {"spec": claim("")["spec"]}}},
-            {"name": "t", "projected": {"sources": [{"serviceAccountToken": {"audience": "aud1", "path": "t"}}]}},
-        ],
+        "volumes": volumes(),
         "resourceClaims": [
             {"name": "rc", "resourceClaimName": "rc1"},
             {"name": "rt", "resourceClaimTemplateName": "template"},

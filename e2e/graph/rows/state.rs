@@ -6,6 +6,7 @@ use super::super::{
     admin_client, created,
     objects::{
         attachment, claim, config_map, namespace, node, pod, pod_with_secret, resource_claim, secret, slice, volume,
+        volumes,
     },
     patched,
 };
@@ -67,13 +68,7 @@ pub(super) async fn fill(cluster: &Cluster) {
             "name": "c", "image": "i",
             "env": [{"name": "X", "valueFrom": {"secretKeyRef": {"name": "sx", "key": "k", "optional": true}}}],
         }],
-        "volumes": [
-            {"name": "s", "secret": {"secretName": "s1"}},
-            {"name": "cm", "configMap": {"name": "cm1"}},
-            {"name": "pvc", "persistentVolumeClaim": {"claimName": "pvc1"}},
-            {"name": "eph", "ephemeral": {"volumeClaimTemplate": {"spec": claim("")["spec"]}}},
-            {"name": "t", "projected": {"sources": [{"serviceAccountToken": {"audience": "aud1", "path": "t"}}]}},
-        ],
+        "volumes": volumes(),
         "resourceClaims": [
             {"name": "rc", "resourceClaimName": "rc1"},
             {"name": "rt", "resourceClaimTemplateName": "template"},
