@@ -39,6 +39,8 @@ lint: ## Formatting, clippy, docs, dependencies: no warning is let pass
 	cargo fmt --check --manifest-path fuzz/Cargo.toml
 	cargo check --quiet --manifest-path fuzz/Cargo.toml
 	@command -v cargo-deny >/dev/null || { echo "lint needs cargo-deny: cargo install --locked cargo-deny" >&2; exit 1; }
+	@# It looks at the crates of every platform, of which only this one's have been needed so far.
+	cargo fetch --quiet --locked
 	cargo deny --offline check bans licenses sources
 
 bench: ## Decisions, the graph beside upstream's own authorizer where there is Go, and what nodes write; docs/performance.md explains
