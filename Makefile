@@ -18,6 +18,7 @@ RELEASES ?= 1.32.13 1.36.3
 # Areas that meet no kube-apiserver, so that no release makes a difference to them.
 NO_RELEASE = audit cli limits operating requests stop streams upgrades upstreams
 e2e-all: ## The end-to-end tests that meet a kube-apiserver, against every release in RELEASES, the oldest preset among them
+	@test -z "$$KUBEBUILDER_ASSETS" || { echo "KUBEBUILDER_ASSETS has one release; unset it, and all of $(RELEASES) are built" >&2; exit 1; }
 	@for release in $(RELEASES); do echo "end-to-end tests against Kubernetes $$release"; \
 	  KUBERNETES_VERSION=$$release e2e/run cargo test --test e2e -- $(NO_RELEASE:%=--skip %::) || exit 1; done
 
