@@ -46,6 +46,17 @@ pub(super) const FINDINGS: &[(&str, &[&str])] = &[
         "405 named the resource in its details, kube-apiserver's router names none",
         &["src/admission/node_restriction/tests.rs places"],
     ),
+    (
+        "The name of an object was looked at before its namespace, and had words of its own",
+        &["src/admission/node_restriction/tests/pod.rs evict"],
+    ),
+    (
+        "An empty uid as the precondition of a delete was taken for none, where kube-apiserver has a conflict",
+        &[
+            "src/admission/node_restriction/tests/pod.rs delete",
+            "e2e/restriction/rows/leaving.rs pods_go_and_claims_grow_as_node_restriction_has_it",
+        ],
+    ),
 ];
 
 #[test]

@@ -84,16 +84,22 @@ impl<'a> Sent<'a> {
 
     /// A text, empty if it is not there.
     pub(super) fn text(&self, path: &[&str]) -> Result<&str, Rejection> {
+        Ok(self.text_if_there(path)?.unwrap_or_default())
+    }
+
+    /// A text that may be there and empty.
+    pub(super) fn text_if_there(&self, path: &[&str]) -> Result<Option<&str>, Rejection> {
         let mut value = &self.json;
         for key in path {
             value = match value.get(key) {
-                None | Some(Json::Null) => return Ok(""),
+                None | Some(Json::Null) => return Ok(None),
                 Some(value) => value,
             };
         }
-        value
-            .as_str()
-            .ok_or_else(|| Rejection::bad_request(format!("{} is not a text", path.join("."))))
+        match value.as_str() {
+            None => Err(Rejection::bad_request(format!("{} is not a text", path.join(".")))),
+            text => Ok(text),
+        }
     }
 
     /// The same object with one text set, in the encoding it came in.

@@ -140,26 +140,29 @@ impl<'a> Write<'a> {
     /// The write can only be made to the very object it was judged against, which is of this kind. If the client means another,
     /// it is told what upstream would tell it.
     pub fn to_uid(&self, kind: &str, uid: &str) -> Result<Edit, No> {
-        let (claimed, path, fields): (Cow<'_, str>, &[&str], &[u32]) = match (&self.content, self.operation) {
-            (Content::Patch(patch), _) => (patch.metadata("uid").unwrap_or_default().into(), &[], &[]),
+        // An empty one is a condition that nothing meets, except in a patch, where it is that of the object.
+        let (claimed, path, fields): (Option<Cow<'_, str>>, &[&str], &[u32]) = match (&self.content, self.operation) {
+            (Content::Patch(patch), _) => {
+                let claimed = patch.metadata("uid").filter(|uid| !uid.is_empty());
+                (claimed.map(Cow::from), &[], &[])
+            }
             (Content::Object(sent), Operation::Delete) => {
                 let path: &[&str] = &["preconditions", "uid"];
-                (sent.text(path)?.into(), path, &[2, 1])
+                (sent.text_if_there(path)?.map(Cow::from), path, &[2, 1])
             }
             (Content::Object(sent), _) => {
                 let path: &[&str] = &["deleteOptions", "preconditions", "uid"];
-                (sent.text(path)?.into(), path, &[2, 2, 1])
+                (sent.text_if_there(path)?.map(Cow::from), path, &[2, 2, 1])
             }
-            (Content::Nothing | Content::Apply(_), _) => (self.queried_uid()?.into(), &[], &[]),
+            (Content::Nothing | Content::Apply(_), _) => (self.queried_uid()?.map(Cow::from), &[], &[]),
         };
         if uid.is_empty() {
             return Err(Rejection::bad_gateway("an object has no uid").into());
         }
-        if claimed == uid {
-            return Ok(Edit::default());
-        }
-        if !claimed.is_empty() {
-            return Err(self.other_uid(kind, &claimed, uid).into());
+        match claimed {
+            Some(claimed) if claimed == uid => return Ok(Edit::default()),
+            Some(claimed) => return Err(self.other_uid(kind, &claimed, uid).into()),
+            None => {}
         }
         let mut edit = Edit {
             tie: Tie::Uid(uid.to_owned()),
@@ -198,14 +201,13 @@ impl<'a> Write<'a> {
     }
 
     /// Upstream reads options of a delete from the query only if there is no body.
-    fn queried_uid(&self) -> Result<String, Rejection> {
+    fn queried_uid(&self) -> Result<Option<String>, Rejection> {
         let query = Query::parse(self.head.uri().query().unwrap_or_default());
         let query = query.map_err(|malformed| Rejection::bad_request(malformed.to_string()))?;
         match query.get("uid") {
-            None => Ok(String::new()),
-            // It would stand before the one that the write is tied to, and count instead of it.
+            // Upstream takes it for none, and would not look at the one that the write is tied to, behind it.
             Some("") => Err(Rejection::bad_request("query parameter uid is empty")),
-            Some(uid) => Ok(uid.to_owned()),
+            uid => Ok(uid.map(str::to_owned)),
         }
     }
 

@@ -60,6 +60,13 @@ fn deletes() -> Vec<Row> {
             409,
             "does not match the UID in record",
         ),
+        delete(
+            "own with empty uid",
+            "p1",
+            options(json!({"preconditions": {"uid": ""}})),
+            409,
+            "does not match the UID in record",
+        ),
         delete("a mirror", "m1", options(json!({"gracePeriodSeconds": 0})), 200, ""),
         delete("another node's", "p2", options(json!({})), 403, only_own),
         delete(
@@ -86,8 +93,17 @@ fn evictions() -> Vec<Row> {
     };
     let mut wrong = eviction("p1");
     wrong["deleteOptions"]["preconditions"] = json!({"uid": "other"});
+    let mut none = eviction("p1");
+    none["deleteOptions"]["preconditions"] = json!({"uid": ""});
     let at = |pod: &str| format!("{PODS}/{pod}/eviction");
     vec![
+        create(
+            "evict with empty uid",
+            at("p1"),
+            none,
+            409,
+            "does not match the UID in record",
+        ),
         create("evict own", at("p1"), eviction("p1"), 201, ""),
         create(
             "evict another node's",

@@ -59,6 +59,7 @@ pub(super) const PODS: &[Place] = &[
             "{\"uid\":\"uid-of-p1\"}",
             "{\"uid\":\"uid-of-d1\"}",
             "{\"uid\":\"other\"}",
+            "{\"uid\":\"\"}",
             "{\"resourceVersion\":\"1\"}",
         ],
     ),

@@ -23,6 +23,9 @@ fn elsewhere(method: &str, uri: &str) -> String {
 #[test_case("p1", r#"{"preconditions": {"uid": "U-p1"}}"# => "passes"; "own by uid in options")]
 #[test_case("p1?uid=U-p1", r#"{"gracePeriodSeconds": 0}"# => r#"passes, tied to the object {"gracePeriodSeconds":0,"preconditions":{"uid":"U-p1"}}"#; "a query beside a body does not count")]
 #[test_case("p1?uid=", "" => "400 query parameter uid is empty"; "empty uid")]
+#[test_case("p1", r#"{"preconditions": {"uid": ""}}"#
+    => r#"409 Operation cannot be fulfilled on Pod "p1": the UID in the precondition () does not match the UID in record (U-p1). The object might have been deleted and then recreated Pod"#; "empty uid in options")]
+#[test_case("p1", r#"{"preconditions": {"uid": null}}"# => r#"passes, tied to the object {"preconditions":{"uid":"U-p1"}}"#; "no uid in options")]
 #[test_case("p1", r#"{"preconditions": {"uid": "V"}}"#
     => r#"409 Operation cannot be fulfilled on Pod "p1": the UID in the precondition (V) does not match the UID in record (U-p1). The object might have been deleted and then recreated Pod"#; "another of the name")]
 #[test_case("p2", "" => r#"403 pods "p2" is forbidden: node "n1" can only delete pods with spec.nodeName set to itself pods"#; "of another node")]
@@ -36,6 +39,8 @@ fn delete(name: &str, body: &str) -> String {
 #[test_case("p1", r#"{"metadata": {"name": "p1"}, "deleteOptions": {"preconditions": {"uid": "U-p1"}}}"# => "passes"; "own by uid")]
 #[test_case("p1", r#"{"deleteOptions": {"preconditions": {"uid": "V"}}}"#
     => r#"409 Operation cannot be fulfilled on Pod "p1": the UID in the precondition (V) does not match the UID in record (U-p1). The object might have been deleted and then recreated Pod"#; "another of the name")]
+#[test_case("p1", r#"{"deleteOptions": {"preconditions": {"uid": ""}}}"#
+    => r#"409 Operation cannot be fulfilled on Pod "p1": the UID in the precondition () does not match the UID in record (U-p1). The object might have been deleted and then recreated Pod"#; "empty uid")]
 #[test_case("p2", r#"{"metadata": {"name": "p2"}}"# => r#"403 pods "p2" is forbidden: node n1 can only evict pods with spec.nodeName set to itself pods"#; "of another node")]
 #[test_case("p2", r#"{"metadata": {"name": "p1"}}"# => r#"403 pods "p2" is forbidden: node n1 can only evict pods with spec.nodeName set to itself pods"#; "the URL names it")]
 #[test_case("nosuch", "{}" => r#"404 pod "nosuch" not found pod"#; "missing")]
