@@ -209,7 +209,7 @@ impl Side {
     }
 }
 
-/// Drops versions, times and whatever else is new with every object, and the causes of a 422: the gate gives its message only.
+/// Drops versions, times and whatever else is new with every object.
 pub(crate) fn plain(value: &mut Value) {
     const NEW: &[&str] = &[
         "uid",
@@ -221,7 +221,6 @@ pub(crate) fn plain(value: &mut Value) {
         "startTime",
         "expirationTimestamp",
         "token",
-        "causes",
     ];
     match value {
         Value::Object(object) => {

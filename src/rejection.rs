@@ -23,6 +23,16 @@ pub struct Details {
     pub name: String,
     pub group: String,
     pub kind: String,
+    pub causes: Vec<Cause>,
+}
+
+/// What is wrong with which field; an entry of `details.causes`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Cause {
+    /// A word of Kubernetes'.
+    pub reason: &'static str,
+    pub message: String,
+    pub field: String,
 }
 
 /// The end of a request that upstream will not see, or did not answer.
@@ -45,12 +55,31 @@ const MAX_MESSAGE: usize = 8 * 1024;
 /// Nothing in Kubernetes has a longer name.
 const MAX_NAME: usize = 253;
 
+impl Cause {
+    pub fn forbidden(field: impl Into<String>, why: &str) -> Self {
+        Self {
+            reason: "FieldValueForbidden",
+            message: format!("Forbidden: {why}"),
+            field: field.into(),
+        }
+    }
+
+    pub fn invalid(field: impl Into<String>, value: &str, why: &str) -> Self {
+        Self {
+            reason: "FieldValueInvalid",
+            message: format!("Invalid value: {}: {why}", quote(value)),
+            field: field.into(),
+        }
+    }
+}
+
 impl Details {
-    fn of(resource: &GroupResource, name: &str) -> Self {
+    pub fn of(resource: &GroupResource, name: &str) -> Self {
         Self {
             name: clip(name, MAX_NAME),
             group: resource.group.clone(),
             kind: resource.resource.clone(),
+            causes: Vec::new(),
         }
     }
 }
@@ -70,10 +99,7 @@ impl Rejection {
     }
 
     /// 403, worded by the authorizer.
-    pub fn forbidden(message: String, mut details: Details) -> Self {
-        if details.name.len() > MAX_NAME {
-            details.name = clip(&details.name, MAX_NAME);
-        }
+    pub fn forbidden(message: String, details: Details) -> Self {
         Self {
             details: Some(Box::new(details)),
             ..Self::client(StatusCode::FORBIDDEN, "Forbidden", message)
@@ -146,14 +172,16 @@ impl Rejection {
         }
     }
 
-    /// 422: a field of the object may not be so.
-    pub fn invalid(kind: &str, name: &str, problem: &str) -> Self {
+    /// 422: a field of the object may not be so, as was found once or several times.
+    pub fn invalid(kind: &str, name: &str, mut cause: Cause, times: usize) -> Self {
+        cause.message = clip(&cause.message, MAX_MESSAGE);
+        let message = format!("{kind} {} is invalid: {}: {}", quote(name), cause.field, cause.message);
         let details = Details {
             name: name.to_owned(),
             group: String::new(),
             kind: kind.to_owned(),
+            causes: vec![cause; times],
         };
-        let message = format!("{kind} {} is invalid: {problem}", quote(name));
         Self {
             details: Some(Box::new(details)),
             ..Self::client(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)

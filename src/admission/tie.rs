@@ -14,9 +14,9 @@ use super::{
     write::{Content, Operation, Write, metadata_text as text, rejected},
 };
 use crate::{
-    api::{GroupResource, quote},
+    api::GroupResource,
     json::{Json, Malformed, Object},
-    rejection::Rejection,
+    rejection::{Cause, Rejection},
     request::Query,
 };
 
@@ -186,8 +186,9 @@ impl<'a> Write<'a> {
     fn other_uid(&self, kind: &str, claimed: &str, uid: &str) -> Rejection {
         let name = &self.request.name;
         if matches!(self.content, Content::Patch(_)) {
-            let problem = format!("metadata.uid: Invalid value: {}: field is immutable", quote(claimed));
-            return Rejection::invalid(kind, name, &problem);
+            let cause = Cause::invalid("metadata.uid", claimed, "field is immutable");
+            // The API server looks at it with the metadata, and once more with the whole.
+            return Rejection::invalid(kind, name, cause, 2);
         }
         let resource = GroupResource {
             group: self.request.resource.group.clone(),

@@ -200,13 +200,8 @@ impl<'a> Write<'a> {
     pub fn forbidden(&self, why: impl std::fmt::Display) -> No {
         let resource = &self.request.resource;
         let name = self.name();
-        let details = Details {
-            name: name.to_owned(),
-            group: resource.group.clone(),
-            kind: resource.resource.clone(),
-        };
         let message = format!("{resource} {} is forbidden: {why}", crate::api::quote(name));
-        No::refused(Rejection::forbidden(message, details))
+        No::refused(Rejection::forbidden(message, Details::of(resource, name)))
     }
 
     /// What a refusal calls the object.

@@ -22,12 +22,7 @@ pub fn rejection(caller: &Caller, info: &RequestInfo, decision: &Decision) -> Re
                 "" => format!("{} is forbidden", request.resource),
                 name => format!("{} {} is forbidden", request.resource, quote(name)),
             };
-            let details = Details {
-                name: request.name.clone(),
-                group: request.resource.group.clone(),
-                kind: request.resource.resource.clone(),
-            };
-            (subject, details)
+            (subject, Details::of(&request.resource, &request.name))
         }
     };
     let mut message = format!("{subject}: {}", escape(&attempt(caller, info)));

@@ -39,10 +39,22 @@ struct DetailsMessage {
     group: Option<String>,
     #[prost(string, optional, tag = "3")]
     kind: Option<String>,
+    #[prost(message, repeated, tag = "4")]
+    causes: Vec<CauseMessage>,
     #[prost(int32, optional, tag = "5")]
     retry_after_seconds: Option<i32>,
     #[prost(string, optional, tag = "6")]
     uid: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct CauseMessage {
+    #[prost(string, optional, tag = "1")]
+    reason: Option<String>,
+    #[prost(string, optional, tag = "2")]
+    message: Option<String>,
+    #[prost(string, optional, tag = "3")]
+    field: Option<String>,
 }
 
 pub(super) fn encode(status: &Status<'_>) -> Vec<u8> {
@@ -51,6 +63,15 @@ pub(super) fn encode(status: &Status<'_>) -> Vec<u8> {
         name: text(details.name),
         group: text(details.group),
         kind: text(details.kind),
+        causes: details
+            .causes
+            .iter()
+            .map(|cause| CauseMessage {
+                reason: text(cause.reason),
+                message: text(cause.message),
+                field: text(cause.field),
+            })
+            .collect(),
         retry_after_seconds: Some(
             details
                 .retry_after_seconds
@@ -76,7 +97,7 @@ pub(super) fn encode(status: &Status<'_>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rejection::{Details, Rejection};
+    use crate::rejection::{Cause, Details, Rejection};
 
     /// As kube-apiserver 1.36 writes it.
     #[test]
@@ -96,6 +117,18 @@ mod tests {
         assert!(
             encoded.windows(details.len()).any(|window| window == details),
             "{encoded:?}"
+        );
+    }
+
+    #[test]
+    fn invalid_has_its_cause() {
+        let cause = Cause::forbidden("f", "why");
+        let encoded = encode(&Status::from(&Rejection::invalid("Pod", "p", cause, 1)));
+        let cause = b"\"(\n\x13FieldValueForbidden\x12\x0eForbidden: why\x1a\x01f";
+        assert!(
+            encoded.windows(cause.len()).any(|window| window == cause),
+            "{}",
+            encoded.escape_ascii()
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::rejection::{Details, Rejection};
+use crate::rejection::{Cause, Details, Rejection};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Status<'a> {
@@ -31,8 +31,17 @@ pub(super) struct StatusDetails<'a> {
     pub(super) group: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     pub(super) kind: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) causes: Vec<StatusCause<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) retry_after_seconds: Option<u32>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct StatusCause<'a> {
+    pub(super) reason: &'a str,
+    pub(super) message: &'a str,
+    pub(super) field: &'a str,
 }
 
 impl<'a> From<&'a Rejection> for Status<'a> {
@@ -65,7 +74,18 @@ impl<'a> From<&'a Details> for StatusDetails<'a> {
             name: &details.name,
             group: &details.group,
             kind: &details.kind,
+            causes: details.causes.iter().map(StatusCause::from).collect(),
             retry_after_seconds: None,
+        }
+    }
+}
+
+impl<'a> From<&'a Cause> for StatusCause<'a> {
+    fn from(cause: &'a Cause) -> Self {
+        Self {
+            reason: cause.reason,
+            message: &cause.message,
+            field: &cause.field,
         }
     }
 }
@@ -76,6 +96,7 @@ impl StatusDetails<'_> {
             name: "",
             group: "",
             kind: "",
+            causes: Vec::new(),
             retry_after_seconds: None,
         }
     }
@@ -129,14 +150,22 @@ mod tests {
     fn forbidden_has_details() {
         let details = Details {
             name: "s2".into(),
-            group: String::new(),
             kind: "secrets".into(),
+            ..Details::default()
         };
         let expected = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a \u0026lt; b","reason":"Forbidden","details":{"name":"s2","kind":"secrets"},"code":403}"#;
         assert_eq!(
             json(&Rejection::forbidden("a &lt; b".into(), details)),
             format!("{expected}\n")
         );
+    }
+
+    #[test]
+    fn invalid_has_its_cause() {
+        let cause = Cause::invalid("metadata.uid", "V", "field is immutable");
+        let json = json(&Rejection::invalid("Pod", "p1", cause, 1));
+        let expected = r#""message":"Pod \"p1\" is invalid: metadata.uid: Invalid value: \"V\": field is immutable","reason":"Invalid","details":{"name":"p1","kind":"Pod","causes":[{"reason":"FieldValueInvalid","message":"Invalid value: \"V\": field is immutable","field":"metadata.uid"}]},"code":422"#;
+        assert!(json.contains(expected), "{json}");
     }
 
     #[test]

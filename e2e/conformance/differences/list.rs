@@ -93,7 +93,7 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
         "mirror-annotation-first",
         &[(400, 422), (409, 422), (422, 422), (500, 422)],
         |case, answers| case.sub == "status" && gated(answers, "[kubernetes.io/config.mirror]: Forbidden: may not "),
-        "the gate looks at the mirror annotation before the rest, and has the causes in the message only",
+        "the gate looks at the mirror annotation before the rest",
     ),
     difference(
         "panics",

@@ -68,6 +68,7 @@ fn shortened(value: &mut Value) {
             value["message"] = Value::String(text.to_owned());
         }
     }
+    causes(value).for_each(shortened);
 }
 
 /// Where several things are wrong with an object, kube-apiserver tells them in no order.
@@ -80,6 +81,14 @@ fn sorted(value: &mut Value) {
         all.sort_unstable();
         value["message"] = Value::String(format!("{what} is invalid: {}", all.join(", ")));
     }
+    let mut all: Vec<Value> = causes(value).map(Value::take).collect();
+    all.sort_by_key(Value::to_string);
+    causes(value).zip(all).for_each(|(place, cause)| *place = cause);
+}
+
+fn causes(value: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let causes = value.pointer_mut("/details/causes").and_then(Value::as_array_mut);
+    causes.into_iter().flatten()
 }
 
 /// What a server puts behind `gen-` is another one each time.

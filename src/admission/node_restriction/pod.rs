@@ -11,7 +11,7 @@ use crate::{
     api::{names::MIRROR_POD_ANNOTATION, quote},
     json::Json,
     patch::Patch,
-    rejection::Rejection,
+    rejection::{Cause, Rejection},
 };
 
 const LABELS: &[&str] = &["metadata", "labels"];
@@ -109,9 +109,9 @@ fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), 
         (None, _) => "add",
         (Some(_), _) => "remove or update",
     };
-    let problem =
-        format!("metadata.annotations[{MIRROR_POD_ANNOTATION}]: Forbidden: may not {what} mirror pod annotation");
-    Err(Rejection::invalid("Pod", &write.request.name, &problem).into())
+    let field = format!("metadata.annotations[{MIRROR_POD_ANNOTATION}]");
+    let cause = Cause::forbidden(field, &format!("may not {what} mirror pod annotation"));
+    Err(Rejection::invalid("Pod", &write.request.name, cause, 1).into())
 }
 
 fn is_own(write: &Write<'_>, stored: &Json<'_>) -> Result<(), No> {
