@@ -39,7 +39,8 @@ pub(crate) struct Cluster {
     children: Mutex<Vec<(SocketAddr, Child)>>,
 }
 
-/// Arguments for an API server that writes an audit event of every request to [`AUDIT_LOG`] when it has ended.
+/// Arguments for an API server that writes an audit event of every request, with its body, to [`AUDIT_LOG`] when it has ended.
+/// Of a patch it has none: one that is no JSON would be lost with its event.
 pub(crate) const AUDITED: &[&str] = &[
     "--audit-policy-file=audit-policy.yaml",
     "--audit-log-path=kube-apiserver-audit.log",
@@ -51,7 +52,8 @@ apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
-- level: Metadata
+- {level: Metadata, verbs: [patch]}
+- level: Request
 ";
 
 /// What a cluster enforces itself.

@@ -8,6 +8,10 @@ pub(super) struct Case {
     /// The client says behind them that nothing more comes.
     pub(super) ends: bool,
     pub(super) bytes: Vec<u8>,
+    /// The same without the fragment behind its target, of which the gate learns nothing: what is to be made of it.
+    pub(super) read: Option<Vec<u8>>,
+    /// docs/differences.md tells that kube-apiserver refuses it, and the gate does not.
+    pub(super) meant: bool,
 }
 
 /// As long as what [`id`] makes.
@@ -80,6 +84,8 @@ impl Case {
             http2: false,
             ends: false,
             bytes: bytes.as_ref().to_vec(),
+            read: without_fragment(bytes.as_ref()),
+            meant: false,
         }
     }
 
@@ -90,6 +96,15 @@ impl Case {
     pub(super) fn ending(mut self) -> Self {
         self.ends = true;
         self
+    }
+
+    /// What a server is sent that would read more of it than the gate.
+    pub(super) fn as_read(&self) -> Self {
+        let mut case = self.clone();
+        if let Some(read) = case.read.take() {
+            case.bytes = read;
+        }
+        case
     }
 
     /// What is written if the audit event is to have this identifier.
@@ -111,4 +126,13 @@ impl Case {
         let most = self.bytes.len().min(600);
         format!("{}: {}", self.class, self.bytes[..most].escape_ascii())
     }
+}
+
+/// Of HTTP/1.1; nothing if there is no fragment.
+fn without_fragment(bytes: &[u8]) -> Option<Vec<u8>> {
+    let line = bytes.split(|byte| *byte == b'\n').next()?;
+    let target = line.iter().position(|byte| *byte == b' ')? + 1;
+    let ends = line[target..].iter().position(|byte| b" \r".contains(byte))? + target;
+    let fragment = line[target..ends].iter().position(|byte| *byte == b'#')? + target;
+    Some([&bytes[..fragment], &bytes[ends..]].concat())
 }

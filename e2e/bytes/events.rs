@@ -1,6 +1,6 @@
 //! Audit logs: what a server took a request for.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ impl Events {
     pub(super) async fn read(cluster: &Cluster, file: &str) -> Self {
         let path = cluster.file(file);
         eventually("the last audit event", || {
-            let events = Self::parse(&std::fs::read_to_string(&path).unwrap_or_default());
+            let events = Self::read_file(&path);
             (!events.of("bytes-last").is_empty()).then_some(events)
         })
         .await
@@ -51,7 +51,7 @@ impl Events {
         let path = cluster.file(AUDIT_LOG);
         let began = std::time::Instant::now();
         eventually("the audit events of what was forwarded", || {
-            let events = Self::parse(&std::fs::read_to_string(&path).unwrap_or_default());
+            let events = Self::read_file(&path);
             let missing = gate
                 .0
                 .iter()
@@ -62,7 +62,10 @@ impl Events {
         .await
     }
 
-    fn parse(log: &str) -> Self {
+    fn read_file(path: &Path) -> Self {
+        // What a client has sent need not be UTF-8.
+        let bytes = std::fs::read(path).unwrap_or_default();
+        let log = String::from_utf8_lossy(&bytes);
         let mut events = BTreeMap::<String, Vec<Value>>::new();
         for event in log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
             let id = event["auditID"].as_str().unwrap_or_default().to_owned();
@@ -118,6 +121,25 @@ pub(super) fn forwarded(event: &Value) -> bool {
 
 pub(super) fn code(event: &Value) -> u16 {
     u16::try_from(event["responseStatus"]["code"].as_u64().unwrap_or_default()).unwrap()
+}
+
+/// What the body was read as, without what the gate ties a write to.
+pub(super) fn body(event: &Value) -> Value {
+    let mut body = event["requestObject"].clone();
+    for place in ["/metadata", "/preconditions", "/deleteOptions/preconditions"] {
+        let Some(object) = body.pointer_mut(place).and_then(Value::as_object_mut) else {
+            continue;
+        };
+        object.retain(|key, _| key != "uid" && key != "resourceVersion");
+        if object.is_empty() {
+            // It may have been made for the tie.
+            *body.pointer_mut(place).unwrap() = Value::Null;
+        }
+    }
+    if let Some(object) = body.as_object_mut() {
+        object.retain(|_, value| !value.is_null());
+    }
+    body
 }
 
 pub(super) fn reading(event: &Value) -> Reading {

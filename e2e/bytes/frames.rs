@@ -159,12 +159,31 @@ fn with_bodies() -> Vec<Case> {
     ];
     bodies
         .iter()
-        .map(|(length, frames)| case(&[post(length), frames.clone()]))
+        .map(|(length, frames)| {
+            let mut made = case(&[post(length), frames.clone()]);
+            made.meant = *frames == trailed(":path");
+            made
+        })
         .collect()
 }
 
 fn headers_only(fields: &[Field<'_>]) -> Case {
-    case(&[headers(1, fields, true)])
+    let mut made = case(&[headers(1, fields, true)]);
+    // A scheme that is none; a user before the host.
+    made.meant = fields.iter().any(|field| match *field {
+        (":scheme", scheme) => matches!(scheme, "" | "x"),
+        (":authority", authority) => authority.contains('@'),
+        _ => false,
+    });
+    if let Some(at) = fields
+        .iter()
+        .position(|(name, value)| *name == ":path" && value.contains('#'))
+    {
+        let mut read = fields.to_vec();
+        read[at].1 = read[at].1.split('#').next().unwrap();
+        made.read = Some(headers_only(&read).bytes);
+    }
+    made
 }
 
 fn case(frames: &[Vec<u8>]) -> Case {
