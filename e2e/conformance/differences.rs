@@ -85,7 +85,7 @@ fn is_anothers(case: &Case) -> bool {
 
 /// Which of them it is. Nothing excuses a write that kube-apiserver refuses and the gate lets through.
 pub(super) fn find(case: &Case, answers: &Answers) -> Option<usize> {
-    if case.is_write() && answers.let_through() {
+    if answers.let_through(case) {
         return None;
     }
     DIFFERENCES.iter().position(|difference| {

@@ -13,7 +13,7 @@ use super::{
     compare::{Verdict, ask},
     world::World,
 };
-use crate::{graph::patched, release};
+use crate::{graph::patched, release, report};
 
 pub(super) struct Row {
     number: u32,
@@ -61,7 +61,11 @@ async fn known_cases_are_answered_alike() {
             ));
         }
     }
-    println!("{rows} known cases");
+    report::compared(
+        "known-cases",
+        "known cases, one for every way in which a rule can decide",
+        rows,
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -27,7 +27,9 @@ pub(super) struct Tally {
     /// By what they have in common.
     pub(super) different: BTreeMap<String, String>,
     /// Differences that were gone when the case was replayed on fresh objects.
-    pub(super) passing: Vec<String>,
+    pub(super) passing: usize,
+    /// Requests that were answered alike when they were sent once more.
+    again: usize,
 }
 
 /// More would not be read.
@@ -46,12 +48,14 @@ impl Tally {
             rules: BTreeMap::new(),
             unknown: BTreeMap::new(),
             different: BTreeMap::new(),
-            passing: Vec::new(),
+            passing: 0,
+            again: 0,
         }
     }
 
     pub(super) fn count(&mut self, case: &Case, answers: &Answers, verdict: &Verdict) {
         self.requests += 1;
+        self.again += usize::from(answers.again);
         *self.codes.entry(answers.codes[0]).or_default() += 1;
         self.stored += usize::from(case.stored && answers.codes[0] < 300);
         if let Verdict::Meant(number) = verdict {
@@ -124,7 +128,8 @@ impl Tally {
             "rulesNeverMet": self.missed(),
             "deliberateDifferences": differences.collect::<Vec<_>>(),
             "differences": self.different.len(),
-            "passing": self.passing.len(),
+            "passing": self.passing,
+            "again": self.again,
         })
     }
 
