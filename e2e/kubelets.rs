@@ -22,7 +22,7 @@ use self::{
     balancer::Balancer, faults::Outage, node::Node, sampler::Sampler, seen::Seen, signer::Signer, workload::End,
 };
 use crate::{
-    cluster::{Cluster, free, program},
+    cluster::{AUDIT_LOG, AUDITED, Cluster, Guard, free, program},
     gate::{Client, Process, ready},
     graph::admin_client,
     oracle, report,
@@ -79,6 +79,20 @@ const GATES: [&str; 2] = ["gate-1", "gate-2"];
 const HOLLOW: usize = 20;
 const JOINING: usize = 2;
 
+/// What kubelets cannot do without, so that pods which run prove that they were given it.
+const ASKED: &[&str] = &[
+    "get persistentvolumeclaims",
+    "get persistentvolumes",
+    "watch secrets",
+    "watch configmaps",
+    "create serviceaccounts/token",
+    "patch pods/status",
+    "create pods",
+    "delete pods",
+    "patch nodes/status",
+    "update leases",
+];
+
 /// Nodes work as if the gate were the API server, whatever becomes of the gate, and nobody is refused anything that is there.
 #[test_case(AS_FRONT_PROXY; "front proxy")]
 #[test_case(BY_IMPERSONATION; "impersonate")]
@@ -121,9 +135,14 @@ async fn kubelets_live_behind_the_gate(mode: Mode) {
             "oldestLeaseSeconds": oldest.as_secs_f64(), "seconds": began.elapsed().as_secs(),
         }),
     );
+    for asked in ASKED {
+        assert!(seen.requests().contains_key(*asked), "nobody has asked to {asked}");
+    }
     // Whatever kubelets send can be read.
     assert_eq!(seen.answered(400), [] as [&str; 0]);
     assert_eq!(forbidden.unexpected, [] as [&str; 0]);
+    let upstream = Seen::read(&[scene.cluster.file(AUDIT_LOG)]);
+    assert_eq!(upstream.refused_upstream(scene.outage), [] as [&str; 0]);
     // Whoever joins is nobody before it has a certificate.
     assert_eq!(seen.after(joined).answered(401), [] as [&str; 0]);
     assert_eq!(complaints, [] as [&str; 0]);
@@ -135,7 +154,7 @@ impl Scene {
         let kubemark = program("kubemark")?;
         // Where there is none, nobody joins; the others have enough to do.
         let kubelet = oracle::path("kubelet").map(PathBuf::from);
-        let cluster = Cluster::with_client_cas("").await?;
+        let cluster = Cluster::start(Guard::None, AUDITED, "").await?;
         cluster.grant(TOKENS).await;
         if let Some(manifest) = mode.manifest {
             cluster.grant(manifest).await;

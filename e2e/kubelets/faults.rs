@@ -18,6 +18,10 @@ pub(super) struct Outage {
 const OUTAGE: Duration = Duration::from_secs(5);
 
 impl Outage {
+    pub(super) fn contains(self, time: Timestamp) -> bool {
+        (self.from..=self.until).contains(&time)
+    }
+
     fn duration(self) -> Duration {
         Duration::try_from(self.until.duration_since(self.from)).unwrap()
     }

@@ -1,4 +1,4 @@
-//! What the gates have written about the requests of kubelets, and the kubelets about the answers.
+//! What the gates and kube-apiserver have written about the requests of kubelets, and the kubelets about the answers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{faults::Outage, node::Node};
 
-/// The audit events of all gates, in order of each.
+/// The audit events of some logs, in order of each.
 pub(super) struct Seen(Vec<Value>);
 
 /// What was answered with 403. Without the gate it would have been, too, except for what nobody could expect.
@@ -86,7 +86,6 @@ impl Seen {
         };
         let mut forbidden = Forbidden::default();
         for event in self.0.iter().filter(|event| code(event) == 403) {
-            let received: Timestamp = event["requestReceivedTimestamp"].as_str().unwrap().parse().unwrap();
             let by_gate = event["annotations"]["authorization.k8s.io/decision"] != "allow";
             let is_get = event["verb"] == "get" && event["objectRef"]["resource"] == "pods";
             if is_get
@@ -97,13 +96,20 @@ impl Seen {
                 )
             {
                 forbidden.gone.extend(event["responseStatus"]["message"].as_str());
-            } else if !by_gate && outage.is_some_and(|outage| (outage.from..=outage.until).contains(&received)) {
+            } else if !by_gate && outage.is_some_and(|outage| outage.contains(received(event))) {
                 forbidden.starting += 1;
             } else {
                 forbidden.unexpected.push(line(event));
             }
         }
         forbidden
+    }
+
+    /// What kube-apiserver has refused to anybody at all, the gate included, though it was ready.
+    pub(super) fn refused_upstream(&self, outage: Option<Outage>) -> Vec<String> {
+        let refused = self.0.iter().filter(|event| code(event) == 403);
+        let ready = refused.filter(|event| !outage.is_some_and(|outage| outage.contains(received(event))));
+        ready.map(line).collect()
     }
 
     /// Whether somebody was served who showed this certificate.
@@ -150,6 +156,10 @@ fn line(event: &Value) -> String {
         event["responseStatus"]["message"],
         event["annotations"],
     )
+}
+
+fn received(event: &Value) -> Timestamp {
+    event["requestReceivedTimestamp"].as_str().unwrap().parse().unwrap()
 }
 
 fn code(event: &Value) -> u64 {
