@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 
-use crate::{cluster::missing, release};
+use serde_json::json;
+
+use crate::{cluster::missing, release, report};
 
 /// The path of an oracle, or nothing where the test is to be skipped. `make test` sets the variables.
 pub(crate) fn path(name: &str) -> Option<OsString> {
@@ -15,9 +17,21 @@ pub(crate) fn path(name: &str) -> Option<OsString> {
                 "SKIPPED: there is no e2e/oracle/{name} for Kubernetes {}",
                 release::version()
             );
+            report::note(&format!("skipped-{name}"), &json!({"skipped": shows(name)}));
             return None;
         }
         missing(&format!("{variable}, e2e/oracle/{name}"));
     }
     oracle
+}
+
+/// What there is nothing to compare with where it is not there.
+fn shows(name: &str) -> &'static str {
+    match name {
+        "authorizer" => "decisions by its own Node authorizer",
+        "kubelet" => "kubelets that join with a token and renew their certificates",
+        "patch" => "patches by its own code",
+        "protobuf" => "bodies in protobuf",
+        _ => panic!("an oracle that every release has"),
+    }
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     cluster::{Cluster, Guard, shared},
     gate::Client,
-    release,
+    release, report,
 };
 
 const NAMESPACE: &str = "refs";
@@ -188,7 +188,11 @@ async fn every_reference_lets_its_node_read_as_long_as_its_pod_is_there() {
             .await;
         same("after the pod", target).await;
     }
-    println!("{} references", targets.len());
+    report::compared(
+        "references",
+        "fields by which a pod lets its node read something",
+        targets.len(),
+    );
 }
 
 /// All that the pod and its volumes let read.

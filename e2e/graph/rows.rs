@@ -16,7 +16,7 @@ use super::{Gated, admin_client, open_cluster, patched};
 use crate::{
     cluster::{Cluster, Guard, shared},
     gate::{Answer, Client, PATIENCE},
-    release,
+    release, report,
 };
 
 /// A line of a table: who asks how for what, and the code that both give.
@@ -165,7 +165,11 @@ async fn the_gate_decides_as_the_node_authorizer_does() {
         compare.add(row.user, &guarded, &gate).await;
         compare.row(&row, None).await;
     }
-    println!("{} requests compared", compare.compared);
+    report::compared(
+        "graph-rows",
+        "reads, by the rules of the Node authorizer",
+        compare.compared,
+    );
     assert!(compare.different.is_empty(), "{}", compare.different.join("\n"));
 }
 
