@@ -205,6 +205,15 @@ pub(in crate::conformance) const DIFFERENCES: &[Difference] = &[
         "kube-apiserver prints the lists that do not fit",
     ),
     difference(
+        "patch-order",
+        &[(400, 500), (500, 400)],
+        |case, _| {
+            let body = case.body.as_ref();
+            body.is_some_and(|body| body.form == Form::Strategic && body.mutations.len() > 1)
+        },
+        "of several things that are wrong, kube-apiserver tells whichever it comes to first, in no order",
+    ),
+    difference(
         "service-account-plugin",
         &[(403, 403), (403, 404)],
         |case, answers| {
