@@ -1,9 +1,9 @@
 //! Who refers to whom: what the Node authorizer decides from.
 //!
 //! ```text
-//! node ← pod ← secret, configmap, serviceaccount, resourceclaim
-//!            ← persistentvolumeclaim ← persistentvolume ← secret
-//!      ← volumeattachment, resourceslice, podcertificaterequest
+//! node ← pod ← secret, configmap, serviceaccount, resourceclaim, endpoints
+//!            ← persistentvolumeclaim ← persistentvolume ← secret, endpoints
+//!      ← volumeattachment, resourceslice, podcertificaterequest, certificatesigningrequest
 //! ```
 //!
 //! An object may be read by a node if the arrows lead from it to the node. Each object that is watched says which arrows
@@ -24,8 +24,8 @@ mod vertex;
 pub(crate) use self::edges::model;
 pub use self::{
     edges::{
-        Asserts, CsiDriver, Edge, Meta, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest,
-        Relation, ResourceSlice, ServiceAccount, VolumeAttachment, Watched,
+        Asserts, CertificateSigningRequest, CsiDriver, Edge, Meta, Node, PersistentVolume, PersistentVolumeClaim, Pod,
+        PodCertificateRequest, Relation, ResourceSlice, ServiceAccount, VolumeAttachment, Watched,
     },
     facts::{Driver, Facts, PodFacts, TokenSource, Tokens, Uid},
     field::{Field, Template},

@@ -34,8 +34,8 @@ pub use self::{
 };
 use crate::{
     graph::{
-        CsiDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest, ResourceSlice,
-        ServiceAccount, Snapshot, VolumeAttachment, Watched,
+        CertificateSigningRequest, CsiDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod,
+        PodCertificateRequest, ResourceSlice, ServiceAccount, Snapshot, VolumeAttachment, Watched,
     },
     ready::Ready,
 };
@@ -49,6 +49,8 @@ pub struct Config {
     pub fail_static: bool,
     /// Whether podcertificaterequests are watched, where upstream serves them.
     pub pod_certificate_requests: bool,
+    /// Whether certificatesigningrequests are watched.
+    pub certificate_requests: bool,
 }
 
 /// What is known, for those who read it. Cheap to clone.
@@ -73,6 +75,7 @@ impl Default for Config {
             stale_after: Duration::from_secs(120),
             fail_static: false,
             pod_certificate_requests: true,
+            certificate_requests: true,
         }
     }
 }
@@ -126,6 +129,9 @@ fn kinds(config: &Config) -> Vec<(&'static Collection, Run)> {
     ];
     if config.pod_certificate_requests {
         kinds.push((&kinds::POD_CERTIFICATE_REQUESTS, run::<PodCertificateRequest>));
+    }
+    if config.certificate_requests {
+        kinds.push((&kinds::CERTIFICATE_SIGNING_REQUESTS, run::<CertificateSigningRequest>));
     }
     kinds
 }

@@ -8,6 +8,7 @@ mod driver;
 mod known;
 mod meta;
 mod pod;
+mod request;
 mod volume;
 
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub use self::{
     known::{CsiDriver, Node, PersistentVolumeClaim, ServiceAccount},
     meta::Meta,
     pod::Pod,
+    request::CertificateSigningRequest,
     volume::PersistentVolume,
 };
 

@@ -59,6 +59,7 @@ templates! {
     CSI_VOLUME = "spec.volumes[].csi.nodePublishSecretRef.name",
     EPHEMERAL_VOLUME = "spec.volumes[].ephemeral",
     FLEX_VOLUME = "spec.volumes[].flexVolume.secretRef.name",
+    GLUSTERFS_VOLUME = "spec.volumes[].glusterfs.endpoints",
     ISCSI_VOLUME = "spec.volumes[].iscsi.secretRef.name",
     PROJECTED_CONFIG_MAP = "spec.volumes[].projected.sources[].configMap.name",
     PROJECTED_SECRET = "spec.volumes[].projected.sources[].secret.name",
@@ -75,10 +76,13 @@ templates! {
     CSI_NODE_PUBLISH_SECRET = "spec.csi.nodePublishSecretRef",
     CSI_NODE_STAGE_SECRET = "spec.csi.nodeStageSecretRef",
     FLEX_SECRET = "spec.flexVolume.secretRef",
+    GLUSTERFS_ENDPOINTS = "spec.glusterfs.endpoints",
     ISCSI_SECRET = "spec.iscsi.secretRef",
     RBD_SECRET = "spec.rbd.secretRef",
     SCALE_IO_SECRET = "spec.scaleIO.secretRef",
     STORAGEOS_SECRET = "spec.storageos.secretRef",
+    // Of certificate signing requests.
+    USERNAME = "spec.username",
 }
 
 impl Template {
@@ -107,7 +111,7 @@ impl Field {
     /// What the field says of the object that has it.
     pub fn relation(self) -> Relation {
         match self.template() {
-            Template::CLAIM_REF | Template::NODE_NAME => Relation::BelongsTo,
+            Template::CLAIM_REF | Template::NODE_NAME | Template::USERNAME => Relation::BelongsTo,
             _ => Relation::Needs,
         }
     }

@@ -10,8 +10,10 @@ pub enum Kind {
     Pod,
     PersistentVolumeClaim,
     PersistentVolume,
+    CertificateSigningRequest,
     ConfigMap,
     CsiDriver,
+    Endpoints,
     PodCertificateRequest,
     ResourceClaim,
     ResourceSlice,
@@ -35,8 +37,10 @@ impl Kind {
         Self::Pod,
         Self::PersistentVolumeClaim,
         Self::PersistentVolume,
+        Self::CertificateSigningRequest,
         Self::ConfigMap,
         Self::CsiDriver,
+        Self::Endpoints,
         Self::PodCertificateRequest,
         Self::ResourceClaim,
         Self::ResourceSlice,
@@ -49,15 +53,22 @@ impl Kind {
     pub(super) fn is_leaf(self) -> bool {
         matches!(
             self,
-            Self::ConfigMap | Self::ResourceClaim | Self::Secret | Self::ServiceAccount
+            Self::ConfigMap | Self::Endpoints | Self::ResourceClaim | Self::Secret | Self::ServiceAccount
         )
+    }
+
+    /// Whether persistent volumes need such objects too, and not only pods.
+    pub fn is_needed_by_volumes(self) -> bool {
+        matches!(self, Self::Endpoints | Self::Secret)
     }
 
     /// The singular that people use, in lower case.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::CertificateSigningRequest => "certificatesigningrequest",
             Self::ConfigMap => "configmap",
             Self::CsiDriver => "csidriver",
+            Self::Endpoints => "endpoints",
             Self::Node => "node",
             Self::PersistentVolume => "persistentvolume",
             Self::PersistentVolumeClaim => "persistentvolumeclaim",

@@ -155,16 +155,16 @@ impl Judge {
         let (Some(key), Target::Resource(request)) = (self.authorizer.dependency(caller, info), &info.target) else {
             return Ok((Err(denied), Word::Gate));
         };
-        let secret = key.kind == graph::Kind::Secret;
+        let by_volumes = key.kind.is_needed_by_volumes();
         let told = self.live.graph(&node, key, request).await;
         let told = told.map_err(|unknown| self.unknown(&unknown))?;
         let denied = match self.by_upstream(denied, &told.graph) {
             Ok(authorized) => return Ok((Ok(authorized), Word::Upstream)),
             Err(denied) => denied,
         };
-        // Volumes have secrets too. Which of them are the node's, only the graph knows, once it knows the pods and the volumes.
+        // Volumes need such things too. Which of them are the node's, only the graph knows, once it knows the pods and the volumes.
         let mut behind = Vec::new();
-        if secret {
+        if by_volumes {
             if !self.learns(&node, &told.pods).await {
                 let unknown = Unknown::Upstream("the graph has not learned the node's pods".to_owned());
                 return Err(self.unknown(&unknown));

@@ -11,6 +11,7 @@ use std::{sync::Arc, time::Duration};
 
 use http::StatusCode;
 use moka::sync::Cache;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use prometheus_client::{metrics::counter::Counter, registry::Registry};
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::{
@@ -20,8 +21,8 @@ use tokio::{
 
 use crate::{
     graph::{
-        Asserts, Key, Kind, PersistentVolume, Pod, PodCertificateRequest, ResourceSlice, Snapshot, Store,
-        VolumeAttachment,
+        Asserts, CertificateSigningRequest, Key, Kind, PersistentVolume, Pod, PodCertificateRequest, ResourceSlice,
+        Snapshot, Store, VolumeAttachment,
     },
     request::ResourceRequest,
     upstream::{self, Upstream},
@@ -82,7 +83,8 @@ struct Pods {
 /// What upstream says.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
-    /// As much of the graph as the answer follows from; of secrets, only those that pods name themselves.
+    /// As much of the graph as the answer follows from; of secrets and endpoints, only those that pods name
+    /// themselves.
     pub(super) graph: Arc<Snapshot>,
     /// The pods of the node, where the answer follows from these alone.
     pub(super) pods: Arc<[Pod]>,
@@ -105,6 +107,8 @@ const ASKING: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// More than the pods of the largest node.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
+/// Needs an escape in a query. Most names are made of the letters that do not, and are written as they are.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.');
 /// Volumes that are looked for to make sure of one refusal.
 const MAX_VOLUMES: usize = 8;
 
@@ -138,8 +142,10 @@ impl Live {
 
     /// As much of the graph as tells whether the node may read the object, as it is at some time after this was called.
     pub(super) async fn graph(&self, node: &str, key: Key<'_>, request: &ResourceRequest) -> Result<Told, Unknown> {
-        let names = [node, key.namespace, key.name, &request.version];
-        if !names.into_iter().all(is_name) {
+        let names = [node, key.namespace, &request.version];
+        // Kubernetes does not mind what a certificate signing request is called.
+        let named = key.kind == Kind::CertificateSigningRequest || is_name(key.name);
+        if !named || !names.into_iter().all(is_name) {
             // Nothing is called that, and it could mean something else in a URL.
             return Ok(Told::alone(Arc::default()));
         }
@@ -151,6 +157,10 @@ impl Live {
                 Kind::VolumeAttachment => self.object::<VolumeAttachment>(&mut allowance, request, &[]).await,
                 Kind::ResourceSlice => self.object::<ResourceSlice>(&mut allowance, request, &[]).await,
                 Kind::PodCertificateRequest => self.object::<PodCertificateRequest>(&mut allowance, request, &[]).await,
+                Kind::CertificateSigningRequest => {
+                    self.object::<CertificateSigningRequest>(&mut allowance, request, &[])
+                        .await
+                }
                 Kind::PersistentVolume => {
                     let pods = self.pods(&mut allowance, node, asked).await?.pods;
                     self.object::<PersistentVolume>(&mut allowance, request, &pods).await
@@ -294,8 +304,21 @@ fn target(request: &ResourceRequest) -> String {
         "" => String::new(),
         namespace => format!("/namespaces/{namespace}"),
     };
-    let (version, resource, name) = (&request.version, &request.resource.resource, &request.name);
+    let (version, resource) = (&request.version, &request.resource.resource);
+    let name = selected(&request.name);
     format!("{prefix}/{version}{namespace}/{resource}?fieldSelector=metadata.name%3D{name}")
+}
+
+/// A name as it is written in a field selector in a query, where it cannot mean anything else.
+fn selected(name: &str) -> String {
+    let mut written = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if matches!(letter, '\\' | ',' | '=') {
+            written.push('\\');
+        }
+        written.push(letter);
+    }
+    utf8_percent_encode(&written, ESCAPED).to_string()
 }
 
 /// Letters that the names of objects are made of. They need no escape in a URL or a selector.

@@ -30,6 +30,10 @@ macro_rules! collection {
     };
 }
 
+collection!(
+    CERTIFICATE_SIGNING_REQUESTS, "CertificateSigningRequest", "certificates.k8s.io", ["v1"],
+    "certificatesigningrequests", optional: false
+);
 collection!(CSI_DRIVERS, "CSIDriver", "storage.k8s.io", ["v1"], "csidrivers", optional: false);
 collection!(NODES, "Node", "", ["v1"], "nodes", optional: false);
 collection!(PERSISTENT_VOLUME_CLAIMS, "PersistentVolumeClaim", "", ["v1"], "persistentvolumeclaims", optional: false);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use test_case::test_case;
 use tokio::{task::JoinSet, time::sleep};
 
-use self::server::{PODS, RESOURCE_SLICES, Server, Streaming};
+use self::server::{CERTIFICATE_REQUESTS, PODS, RESOURCE_SLICES, Server, Streaming};
 use super::*;
 use crate::graph::{Key, Kind};
 
@@ -75,7 +75,7 @@ async fn lists_and_then_watches(streaming: Streaming) {
     let gate = gate(&server, &Config::default());
     assert!(matches!(gate.graph.freshness(), Freshness::Unsynced(_)));
     assert_eq!(gate.graph.age(), None);
-    assert_eq!(gate.not_ready().len(), 9);
+    assert_eq!(gate.not_ready().len(), 10);
     seconds(20).await;
     assert_eq!(gate.graph.freshness(), Freshness::Fresh);
     assert!(gate.graph.age().is_some_and(|age| age <= Duration::from_secs(20)));
@@ -280,7 +280,7 @@ async fn silence_makes_stale(fail_static: bool) {
         assert_eq!(gate.not_ready(), [""; 0]);
     } else {
         assert!(matches!(gate.graph.freshness(), Freshness::Silent(..)));
-        assert_eq!(gate.not_ready().len(), 9);
+        assert_eq!(gate.not_ready().len(), 10);
     }
     gate.server.lock().dead = false;
     gate.server.lock().put(PODS, pod("one"));
@@ -324,7 +324,39 @@ async fn an_unsynced_start_is_not_static() {
     let gate = gate(&server, &config);
     seconds(500).await;
     assert!(matches!(gate.graph.freshness(), Freshness::Unsynced(_)));
-    assert_eq!(gate.not_ready().len(), 9);
+    assert_eq!(gate.not_ready().len(), 10);
+}
+
+#[test_case(true; "on")]
+#[test_case(false; "off")]
+#[tokio::test(start_paused = true)]
+async fn certificate_requests_can_be_done_without(certificate_requests: bool) {
+    let server = Server::new(Streaming::Known);
+    server.lock().refused.insert(CERTIFICATE_REQUESTS, 403);
+    let config = Config {
+        certificate_requests,
+        ..Config::default()
+    };
+    let gate = gate(&server, &config);
+    seconds(60).await;
+    let expected = certificate_requests.then_some("informer-certificatesigningrequests");
+    assert_eq!(gate.not_ready(), Vec::from_iter(expected));
+    assert_eq!(gate.graph.freshness() == Freshness::Fresh, !certificate_requests);
+    assert_eq!(
+        server.lock().asked(CERTIFICATE_REQUESTS, "watch=true") > 0,
+        certificate_requests
+    );
+
+    let object = json!({
+        "metadata": {"name": "csr-1"},
+        "spec": {"username": "system:node:node-a", "groups": ["system:nodes"]},
+    });
+    server.lock().refused.clear();
+    server.lock().put(CERTIFICATE_REQUESTS, object);
+    seconds(60).await;
+    let request = Key::cluster(Kind::CertificateSigningRequest, "csr-1");
+    assert_eq!(gate.graph.load().reaches("node-a", request), certificate_requests);
+    assert_eq!(gate.not_ready(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -365,7 +397,7 @@ async fn the_manifest_grants_what_is_watched() {
         assert!(manifest.lines().any(granted), "{resource}");
         count += 1;
     }
-    assert_eq!(count, 9);
+    assert_eq!(count, 10);
 }
 
 #[tokio::test(start_paused = true)]

@@ -61,6 +61,7 @@ impl Missing {
 /// What no object says that would have to.
 fn nobody(key: Key<'_>, graph: &Snapshot) -> String {
     match key.kind {
+        Kind::CertificateSigningRequest => format!("{key} is not there, or no node has made it (spec.username)"),
         Kind::Pod => format!("{key} is not there, or not bound to any node (spec.nodeName)"),
         Kind::PodCertificateRequest | Kind::ResourceSlice | Kind::VolumeAttachment => {
             format!("{key} is not there, or names no node (spec.nodeName)")
@@ -68,7 +69,7 @@ fn nobody(key: Key<'_>, graph: &Snapshot) -> String {
         Kind::PersistentVolume => {
             format!("{key} is not there, or no pod on any node uses the claim that it is for (spec.claimRef)")
         }
-        Kind::Secret => format!(
+        Kind::Endpoints | Kind::Secret => format!(
             "no pod on any node refers to {key}, nor does a volume that such a pod claims; mirror pods do not count"
         ),
         _ if graph.facts(key).is_some() => {

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::{
     graph::{
-        Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest, ResourceSlice, ServiceAccount,
-        Store, VolumeAttachment, Watched,
+        CertificateSigningRequest, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest,
+        ResourceSlice, ServiceAccount, Store, VolumeAttachment, Watched,
     },
     why::Known,
 };
@@ -33,6 +33,12 @@ const KINDS: &[Kind] = &[
         "certificates.k8s.io",
         "PodCertificateRequest",
         "podcertificaterequests",
+        false,
+    ),
+    kind::<CertificateSigningRequest>(
+        "certificates.k8s.io",
+        "CertificateSigningRequest",
+        "certificatesigningrequests",
         false,
     ),
     kind::<Node>("", "Node", "nodes", false),

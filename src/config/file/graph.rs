@@ -54,6 +54,7 @@ pub(super) fn graph(mut section: Section<'_>, features: Features) -> Graph {
             stale_after,
             fail_static,
             pod_certificate_requests: features.node_rules.pod_certificates,
+            certificate_requests: true,
         },
         lag_wait,
         live,

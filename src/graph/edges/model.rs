@@ -1,5 +1,5 @@
 //! Holds the edges of pods and persistent volumes to the typed model of Kubernetes: no field of theirs that can name an
-//! object is forgotten, also not one that a newer API brings.
+//! object is forgotten, also not one that a newer API brings. And the one edge of certificate signing requests.
 //!
 //! Every field that can hold text is either listed in `fields.txt`, with a reason why it is no reference, or here; and every
 //! path to one that is listed here either makes an edge, or has a reason why not.
@@ -8,12 +8,12 @@ mod schema;
 
 use std::collections::BTreeSet;
 
-use k8s_openapi::api::core::v1 as full;
+use k8s_openapi::api::{certificates::v1::CertificateSigningRequest as FullRequest, core::v1 as full};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use self::schema::Model;
-use super::{Asserts, PersistentVolume, Pod, tests::told};
+use super::{Asserts, CertificateSigningRequest, PersistentVolume, Pod, tests::told};
 use crate::graph::{Kind, Template};
 
 /// The fields that name an object, and the types that do it as a whole.
@@ -25,6 +25,8 @@ const REFERENCES: &[&str] = &[
     "ConfigMapProjection.name",
     "ConfigMapVolumeSource.name",
     "EphemeralVolumeSource",
+    "GlusterfsPersistentVolumeSource.endpoints",
+    "GlusterfsVolumeSource.endpoints",
     "LocalObjectReference.name",
     "NodeAllocatableResourceClaimStatus.resourceClaimName",
     "ObjectReference",
@@ -82,6 +84,7 @@ const POD: &[(&str, Kind)] = &[
     ("spec.volumes[].csi.nodePublishSecretRef.name", Kind::Secret),
     ("spec.volumes[].ephemeral", Kind::PersistentVolumeClaim),
     ("spec.volumes[].flexVolume.secretRef.name", Kind::Secret),
+    ("spec.volumes[].glusterfs.endpoints", Kind::Endpoints),
     ("spec.volumes[].iscsi.secretRef.name", Kind::Secret),
     (
         "spec.volumes[].persistentVolumeClaim.claimName",
@@ -122,6 +125,7 @@ const VOLUME: &[(&str, Kind)] = &[
     ("spec.csi.nodePublishSecretRef", Kind::Secret),
     ("spec.csi.nodeStageSecretRef", Kind::Secret),
     ("spec.flexVolume.secretRef", Kind::Secret),
+    ("spec.glusterfs.endpoints", Kind::Endpoints),
     ("spec.iscsi.secretRef", Kind::Secret),
     ("spec.rbd.secretRef", Kind::Secret),
     ("spec.scaleIO.secretRef", Kind::Secret),
@@ -139,6 +143,9 @@ const NOT_IN_VOLUME: &[(&str, &str)] = &[
         "is for the controller of the driver, which is on no node in particular",
     ),
 ];
+
+/// Where a certificate signing request names its node.
+const REQUEST: (&str, Kind) = ("spec.username", Kind::Node);
 
 /// Every path in a pod at which an object can be named.
 pub(crate) fn references_of_a_pod() -> impl Iterator<Item = &'static str> {
@@ -209,7 +216,8 @@ fn every_path_to_a_reference_makes_an_edge_or_has_a_reason_not_to() {
 
 #[test]
 fn every_template_is_the_path_of_a_reference() {
-    let paths: BTreeSet<&str> = POD.iter().chain(VOLUME).map(|(path, _)| *path).collect();
+    let all = POD.iter().chain(VOLUME).chain([&REQUEST]);
+    let paths: BTreeSet<&str> = all.map(|(path, _)| *path).collect();
     let templates: BTreeSet<&str> = Template::paths().iter().copied().collect();
     assert_eq!(templates, paths);
     assert_eq!(templates.len(), Template::paths().len());
@@ -257,6 +265,35 @@ fn a_reference_in_a_persistent_volume_makes_that_edge_and_no_other() {
         refer(&mut object, path);
         let found = edges_of::<PersistentVolume, full::PersistentVolume>(&object);
         assert_eq!(found, [claim], "{path} {reason}");
+    }
+}
+
+#[test]
+fn a_certificate_signing_request_is_of_the_node_that_made_it() {
+    let told = |username: &str, groups: &[&str]| {
+        let spec = json!({
+            "request": "", "signerName": "kubernetes.io/kubelet-serving", "uid": "u", "usages": ["client auth"],
+            "username": username, "groups": groups, "extra": {"system:node:n2": ["system:nodes"]},
+        });
+        let object = json!({"metadata": {"name": "csr-1", "namespace": null}, "spec": spec});
+        edges_of::<CertificateSigningRequest, FullRequest>(&object)
+    };
+    let (path, kind) = REQUEST;
+    let expected = format!("BelongsTo {} n1 by {path}", kind.as_str());
+    let both = ["system:authenticated", "system:nodes"];
+    assert_eq!(told("system:node:n1", &both), [expected]);
+    for (username, groups) in [
+        ("system:node:n1", &[][..]),
+        ("system:node:n1", &["system:authenticated"]),
+        ("system:node:n1", &["system:nodes:n1", "nodes"]),
+        ("system:node:", &both),
+        ("system:node", &both),
+        ("System:node:n1", &both),
+        ("n1", &both),
+        ("system:bootstrap:abcdef", &["system:bootstrappers"]),
+        ("", &both),
+    ] {
+        assert_eq!(told(username, groups), [""; 0], "{username} {groups:?}");
     }
 }
 

@@ -3,8 +3,8 @@ use serde_json::{Value, json};
 use test_case::test_case;
 
 use super::{
-    Asserts, CsiDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest, ResourceSlice,
-    ServiceAccount, VolumeAttachment, Watched,
+    Asserts, CertificateSigningRequest, CsiDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod,
+    PodCertificateRequest, ResourceSlice, ServiceAccount, VolumeAttachment, Watched,
 };
 use crate::graph::{Driver, Facts, TokenSource, Tokens};
 
@@ -150,7 +150,7 @@ fn a_mirror_pod_is_told_by_its_annotation_however_that_is_escaped() {
 #[test_case(&json!({"spec": {"nodeName": null, "serviceAccountName": "", "imagePullSecrets": null, "containers": null, "volumes": null}}); "null lists")]
 #[test_case(&json!({"spec": {"imagePullSecrets": [{}, {"name": ""}, {"name": null}]}}); "secrets without names")]
 #[test_case(&json!({"spec": {"containers": [{"env": null, "envFrom": [{"secretRef": null}, {"secretRef": {}}]}, {"env": [{"valueFrom": {"secretKeyRef": {"name": ""}}}]}]}}); "env without names")]
-#[test_case(&json!({"spec": {"volumes": [{"secret": {}}, {"projected": {"sources": null}}, {"projected": {}}, {"ephemeral": null}, {"configMap": {"name": ""}}, {"csi": {"driver": "d"}}]}}); "volumes without names")]
+#[test_case(&json!({"spec": {"volumes": [{"secret": {}}, {"projected": {"sources": null}}, {"projected": {}}, {"ephemeral": null}, {"configMap": {"name": ""}}, {"csi": {"driver": "d"}}, {"glusterfs": {}}, {"glusterfs": {"endpoints": ""}}]}}); "volumes without names")]
 #[test_case(&json!({"spec": {"resourceClaims": [{"name": "a"}, {"name": "b", "resourceClaimName": ""}]}, "status": {"resourceClaimStatuses": null}}); "claims without names")]
 fn what_is_not_there_is_no_reference(object: &Value) {
     assert_eq!(told::<Pod>(object), [""; 0]);
@@ -242,6 +242,24 @@ fn a_claimed_volume_tells_its_secrets(source: &Value, secrets: &[&str]) {
     }
 }
 
+#[test_case(&json!({"endpoints": "e", "path": "p"}), &["ns/e"]; "where the claim is")]
+#[test_case(&json!({"endpoints": "e", "path": "p", "endpointsNamespace": ""}), &["ns/e"]; "empty namespace")]
+#[test_case(&json!({"endpoints": "e", "path": "p", "endpointsNamespace": null}), &["ns/e"]; "null namespace")]
+#[test_case(&json!({"endpoints": "e", "path": "p", "endpointsNamespace": "a"}), &["a/e"]; "elsewhere")]
+#[test_case(&json!({"endpoints": "", "endpointsNamespace": "a"}), &[]; "no name")]
+#[test_case(&json!({}), &[]; "nothing")]
+fn a_claimed_volume_tells_its_endpoints(source: &Value, endpoints: &[&str]) {
+    let mut object = volume(&json!({"glusterfs": source}));
+    let claim = "BelongsTo persistentvolumeclaim ns/pvc1 by spec.claimRef".to_owned();
+    let needs = endpoints
+        .iter()
+        .map(|endpoints| format!("Needs endpoints {endpoints} by spec.glusterfs.endpoints"));
+    let expected: Vec<_> = std::iter::once(claim).chain(needs).collect();
+    assert_eq!(told::<PersistentVolume>(&object), expected);
+    object["spec"]["claimRef"] = json!(null);
+    assert_eq!(told::<PersistentVolume>(&object), [""; 0]);
+}
+
 /// In the order of Kubernetes' own authorizer.
 #[test]
 fn of_several_sources_of_a_persistent_volume_the_first_counts() {
@@ -316,6 +334,14 @@ fn what_belongs_to_a_node_says_so() {
         let object = json!({"apiVersion": api, "kind": "ResourceSlice", "metadata": {"name": "sl1"}, "spec": spec});
         check::<ResourceSlice>(object, "resourceslice sl1");
     }
+}
+
+#[test_case(&json!({}); "nothing")]
+#[test_case(&json!({"metadata": {"name": "c"}, "spec": null}); "null")]
+#[test_case(&json!({"metadata": {"name": "c"}, "spec": {"username": null, "groups": null}}); "nulls")]
+#[test_case(&json!({"metadata": {"name": "c"}, "spec": {"username": "system:node:n1", "groups": null}}); "no groups")]
+fn a_request_that_names_nobody_is_nobodys(object: &Value) {
+    assert_eq!(told::<CertificateSigningRequest>(object), [""; 0]);
 }
 
 #[test]

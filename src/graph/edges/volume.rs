@@ -1,4 +1,4 @@
-//! A persistent volume: whose it is, and the secrets it takes to mount it.
+//! A persistent volume: whose it is, and the secrets and endpoints it takes to mount it.
 
 use serde::{Deserialize, de::IgnoredAny};
 
@@ -28,6 +28,7 @@ struct Spec {
     csi: Option<Csi>,
     flex_volume: Option<SecretRefSource>,
     gce_persistent_disk: Option<IgnoredAny>,
+    glusterfs: Option<Glusterfs>,
     iscsi: Option<SecretRefSource>,
     portworx_volume: Option<IgnoredAny>,
     rbd: Option<SecretRefSource>,
@@ -66,9 +67,16 @@ struct Csi {
     node_stage_secret_ref: Option<ObjectReference>,
 }
 
-/// The secrets of one volume, as they are told of.
-struct Secrets<'a> {
-    /// Where the claim is, and so are the secrets that do not say where they are.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Glusterfs {
+    endpoints: Option<String>,
+    endpoints_namespace: Option<String>,
+}
+
+/// What one volume needs, as it is told of.
+struct Needs<'a> {
+    /// Where the claim is, and so is all that does not say where it is.
     claim_namespace: &'a str,
     visit: &'a mut dyn FnMut(Edge<'_>),
 }
@@ -78,7 +86,7 @@ impl Asserts for PersistentVolume {
         self.metadata.key(Self::KIND)
     }
 
-    /// A volume that nobody claims is nobody's, and so are its secrets.
+    /// A volume that nobody claims is nobody's, and so is what it needs.
     fn edges(&self, visit: &mut dyn FnMut(Edge<'_>)) {
         let Some(spec) = &self.spec else { return };
         let Some((namespace, name)) = spec.claim_ref.as_ref().and_then(ObjectReference::whole) else {
@@ -86,10 +94,12 @@ impl Asserts for PersistentVolume {
         };
         let claim = Key::new(Kind::PersistentVolumeClaim, namespace, name);
         visit(Edge::new(claim, Template::CLAIM_REF.field()));
-        spec.secrets(Secrets {
+        let mut needs = Needs {
             claim_namespace: namespace,
             visit,
-        });
+        };
+        spec.secrets(&mut needs);
+        spec.endpoints(&mut needs);
     }
 
     fn facts(&self) -> Option<Facts> {
@@ -134,28 +144,45 @@ impl Spec {
 
     /// A volume has one source. Of several, which the API server refuses, the first in this order counts, as for Kubernetes'
     /// own authorizer; some kinds have always named the namespace of their secret, others have not.
-    fn secrets(&self, mut secrets: Secrets<'_>) {
+    fn secrets(&self, needs: &mut Needs<'_>) {
         if let Some(source) = &self.azure_file {
-            let namespace = given(&source.secret_namespace).unwrap_or(secrets.claim_namespace);
-            secrets.add(Some(namespace), given(&source.secret_name), Template::AZURE_FILE_SECRET);
+            let namespace = needs.namespace(&source.secret_namespace);
+            needs.add(
+                Kind::Secret,
+                namespace,
+                given(&source.secret_name),
+                Template::AZURE_FILE_SECRET,
+            );
         } else if let Some(source) = &self.cephfs {
-            secrets.near(&source.secret_ref, Template::CEPHFS_SECRET);
+            needs.near(&source.secret_ref, Template::CEPHFS_SECRET);
         } else if let Some(source) = &self.cinder {
-            secrets.exact(&source.secret_ref, Template::CINDER_SECRET);
+            needs.exact(&source.secret_ref, Template::CINDER_SECRET);
         } else if let Some(source) = &self.flex_volume {
-            secrets.near(&source.secret_ref, Template::FLEX_SECRET);
+            needs.near(&source.secret_ref, Template::FLEX_SECRET);
         } else if let Some(source) = &self.rbd {
-            secrets.near(&source.secret_ref, Template::RBD_SECRET);
+            needs.near(&source.secret_ref, Template::RBD_SECRET);
         } else if let Some(source) = &self.scale_io {
-            secrets.near(&source.secret_ref, Template::SCALE_IO_SECRET);
+            needs.near(&source.secret_ref, Template::SCALE_IO_SECRET);
         } else if let Some(source) = &self.iscsi {
-            secrets.near(&source.secret_ref, Template::ISCSI_SECRET);
+            needs.near(&source.secret_ref, Template::ISCSI_SECRET);
         } else if let Some(source) = &self.storageos {
-            secrets.exact(&source.secret_ref, Template::STORAGEOS_SECRET);
+            needs.exact(&source.secret_ref, Template::STORAGEOS_SECRET);
         } else if let Some(source) = &self.csi {
-            secrets.exact(&source.node_publish_secret_ref, Template::CSI_NODE_PUBLISH_SECRET);
-            secrets.exact(&source.node_stage_secret_ref, Template::CSI_NODE_STAGE_SECRET);
-            secrets.exact(&source.node_expand_secret_ref, Template::CSI_NODE_EXPAND_SECRET);
+            needs.exact(&source.node_publish_secret_ref, Template::CSI_NODE_PUBLISH_SECRET);
+            needs.exact(&source.node_stage_secret_ref, Template::CSI_NODE_STAGE_SECRET);
+            needs.exact(&source.node_expand_secret_ref, Template::CSI_NODE_EXPAND_SECRET);
+        }
+    }
+
+    fn endpoints(&self, needs: &mut Needs<'_>) {
+        if let Some(source) = &self.glusterfs {
+            let namespace = needs.namespace(&source.endpoints_namespace);
+            needs.add(
+                Kind::Endpoints,
+                namespace,
+                given(&source.endpoints),
+                Template::GLUSTERFS_ENDPOINTS,
+            );
         }
     }
 }
@@ -167,26 +194,34 @@ impl ObjectReference {
     }
 }
 
-impl Secrets<'_> {
-    /// In the namespace it names, else in that of the claim.
+impl<'a> Needs<'a> {
+    /// The namespace that is named, else that of the claim.
+    fn namespace<'b>(&self, named: &'b Option<String>) -> Option<&'b str>
+    where
+        'a: 'b,
+    {
+        given(named).or(Some(self.claim_namespace))
+    }
+
+    /// A secret in the namespace it names, else in that of the claim.
     fn near(&mut self, secret: &Option<ObjectReference>, template: Template) {
         if let Some(secret) = secret {
-            let namespace = given(&secret.namespace).unwrap_or(self.claim_namespace);
-            self.add(Some(namespace), given(&secret.name), template);
+            let namespace = self.namespace(&secret.namespace);
+            self.add(Kind::Secret, namespace, given(&secret.name), template);
         }
     }
 
-    /// In the namespace it names; there is no such secret without one.
+    /// A secret in the namespace it names; there is no such secret without one.
     fn exact(&mut self, secret: &Option<ObjectReference>, template: Template) {
         if let Some(secret) = secret {
-            self.add(given(&secret.namespace), given(&secret.name), template);
+            self.add(Kind::Secret, given(&secret.namespace), given(&secret.name), template);
         }
     }
 
-    fn add(&mut self, namespace: Option<&str>, name: Option<&str>, template: Template) {
+    fn add(&mut self, kind: Kind, namespace: Option<&str>, name: Option<&str>, template: Template) {
         if let Some((namespace, name)) = namespace.zip(name) {
-            let secret = Key::new(Kind::Secret, namespace, name);
-            (self.visit)(Edge::new(secret, template.field()));
+            let other = Key::new(kind, namespace, name);
+            (self.visit)(Edge::new(other, template.field()));
         }
     }
 }

@@ -54,6 +54,15 @@ fn only_names_are_put_into_a_question(text: &str, is: bool) {
     "p",
     "/apis/certificates.k8s.io/v1beta1/namespaces/ns/podcertificaterequests?fieldSelector=metadata.name%3Dp"
 )]
+#[test_case(
+    "certificates.k8s.io",
+    "v1",
+    "",
+    "certificatesigningrequests",
+    "A_b,c=\\d&e#ä/..",
+    "/apis/certificates.k8s.io/v1/certificatesigningrequests?fieldSelector=metadata.name%3DA%5Fb%5C%2Cc%5C%3D%5C%5Cd%26e%23%C3%A4%2F..";
+    "a name of any letters"
+)]
 fn the_object_is_asked_for_as_a_list_of_one(
     group: &str,
     version: &str,

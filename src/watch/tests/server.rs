@@ -17,6 +17,7 @@ use tower::{BoxError, service_fn, util::BoxCloneSyncService};
 
 use super::super::{Answer, Upstream};
 
+pub(super) const CERTIFICATE_REQUESTS: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 pub(super) const PODS: &str = "/api/v1/pods";
 pub(super) const RESOURCE_SLICES: &str = "/apis/resource.k8s.io/v1beta1/resourceslices";
 

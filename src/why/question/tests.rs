@@ -84,8 +84,8 @@ fn nodes(node: &str) -> Result<String, String> {
     Ok(asked.node)
 }
 
-#[test_case("lease" => "who can read lease does not depend on what refers to it; ask about one of configmaps, persistentvolumeclaims, persistentvolumes, pods, secrets, serviceaccounts, podcertificaterequests, resourceclaims, resourceslices, volumeattachments"; "by name")]
-#[test_case("pods/status" => "who can read pods/status does not depend on what refers to it; ask about one of configmaps, persistentvolumeclaims, persistentvolumes, pods, secrets, serviceaccounts, podcertificaterequests, resourceclaims, resourceslices, volumeattachments"; "subresource")]
+#[test_case("lease" => "who can read lease does not depend on what refers to it; ask about one of configmaps, endpoints, persistentvolumeclaims, persistentvolumes, pods, secrets, serviceaccounts, certificatesigningrequests, podcertificaterequests, resourceclaims, resourceslices, volumeattachments"; "by name")]
+#[test_case("pods/status" => "who can read pods/status does not depend on what refers to it; ask about one of configmaps, endpoints, persistentvolumeclaims, persistentvolumes, pods, secrets, serviceaccounts, certificatesigningrequests, podcertificaterequests, resourceclaims, resourceslices, volumeattachments"; "subresource")]
 fn who_can_is_about_the_graph(resource: &str) -> String {
     let object = Object {
         resource: resource.to_owned(),

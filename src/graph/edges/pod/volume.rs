@@ -1,4 +1,4 @@
-//! A volume of a pod: the secrets, config maps and claims behind it.
+//! A volume of a pod: the secrets, config maps, endpoints and claims behind it.
 
 use serde::{Deserialize, de::IgnoredAny};
 
@@ -22,6 +22,7 @@ pub(super) struct Volume {
     ephemeral: Option<Ephemeral>,
     flex_volume: Option<SecretRefSource>,
     gce_persistent_disk: Option<IgnoredAny>,
+    glusterfs: Option<Glusterfs>,
     iscsi: Option<SecretRefSource>,
     persistent_volume_claim: Option<Claim>,
     portworx_volume: Option<IgnoredAny>,
@@ -66,6 +67,11 @@ struct Claim {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+struct Glusterfs {
+    endpoints: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
 struct Projected {
     sources: Option<Vec<Projection>>,
 }
@@ -85,10 +91,12 @@ struct ServiceAccountToken {
 
 impl Volume {
     /// A volume has one source. Of several, which the API server refuses, one counts for secrets, one for config maps and one
-    /// for claims, each the first in an order of its own, as for Kubernetes' own authorizer.
+    /// for claims, each the first in an order of its own, as for Kubernetes' own authorizer. That one knows no endpoints, of
+    /// which there is one source only.
     pub(super) fn references(&self, i: usize, needs: &mut Needs<'_>) {
         self.secrets(i, needs);
         self.config_maps(i, needs);
+        self.endpoints(i, needs);
         self.claim(i, needs);
     }
 
@@ -143,6 +151,13 @@ impl Volume {
             }
         } else {
             needs.reference(Kind::ConfigMap, &self.config_map, Template::CONFIG_MAP_VOLUME.at(i, 0));
+        }
+    }
+
+    fn endpoints(&self, i: usize, needs: &mut Needs<'_>) {
+        if let Some(source) = &self.glusterfs {
+            let name = given(&source.endpoints);
+            needs.add(Kind::Endpoints, name, Template::GLUSTERFS_VOLUME.at(i, 0));
         }
     }
 
