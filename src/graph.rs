@@ -8,8 +8,9 @@
 //!
 //! An object may be read by a node if the arrows lead from it to the node. Each object that is watched says which arrows
 //! there are because of it ([`Asserts`]), and with which of its fields; the [`Store`] keeps them and publishes a
-//! [`Snapshot`], which readers use without locks.
+//! [`Snapshot`], which readers use without locks. Namespaces are asked about like objects, and found by the pods in them.
 
+pub mod address;
 mod edges;
 mod facts;
 mod field;

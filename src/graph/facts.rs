@@ -13,6 +13,9 @@ pub enum Facts {
     },
     Node {
         uid: String,
+        /// In their canonical form, in order, each once. Behind a pointer, since other facts, of which there are more, would take
+        /// as much room.
+        addresses: Arc<Vec<String>>,
     },
     PersistentVolume {
         driver: Driver,
@@ -31,6 +34,8 @@ pub enum Facts {
 pub struct PodFacts {
     pub uid: Uid,
     pub tokens: Tokens,
+    /// Whether the node has written it itself.
+    pub mirror: bool,
 }
 
 /// An object's uid, in as little room as it takes: there is one for every pod.
@@ -68,6 +73,16 @@ pub enum Driver {
     Named(Box<str>),
     /// A volume of a kind that CSI drivers have taken over, with something in it that they do not take; and why.
     Untranslatable(Box<str>),
+}
+
+impl Facts {
+    /// Those of a node; nothing else has any.
+    pub(super) fn addresses(&self) -> &[String] {
+        match self {
+            Self::Node { addresses, .. } => addresses,
+            _ => &[],
+        }
+    }
 }
 
 impl From<&str> for Uid {
@@ -113,6 +128,11 @@ mod tests {
     use test_case::test_case;
 
     use super::*;
+
+    #[test]
+    fn facts_are_small() {
+        assert_eq!(size_of::<Facts>(), 32);
+    }
 
     #[test_case("6ba7b810-9dad-11d1-80b4-00c04fd430c8", true; "as Kubernetes makes them")]
     #[test_case("6BA7B810-9dad-11d1-80b4-00c04fd430c8", false; "upper case")]

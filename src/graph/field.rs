@@ -31,7 +31,8 @@ macro_rules! templates {
 }
 
 templates! {
-    // Of pods; the first also of all else that belongs to a node.
+    // Of pods; the second also of all else that belongs to a node.
+    POD_NAMESPACE = "metadata.namespace",
     NODE_NAME = "spec.nodeName",
     SERVICE_ACCOUNT_NAME = "spec.serviceAccountName",
     IMAGE_PULL_SECRET = "spec.imagePullSecrets[].name",
@@ -82,7 +83,7 @@ templates! {
     SCALE_IO_SECRET = "spec.scaleIO.secretRef",
     STORAGEOS_SECRET = "spec.storageos.secretRef",
     // Of certificate signing requests.
-    USERNAME = "spec.username",
+    USER_NAME = "spec.username",
 }
 
 impl Template {
@@ -111,7 +112,7 @@ impl Field {
     /// What the field says of the object that has it.
     pub fn relation(self) -> Relation {
         match self.template() {
-            Template::CLAIM_REF | Template::NODE_NAME | Template::USERNAME => Relation::BelongsTo,
+            Template::CLAIM_REF | Template::NODE_NAME | Template::USER_NAME => Relation::BelongsTo,
             _ => Relation::Needs,
         }
     }

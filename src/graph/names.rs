@@ -88,6 +88,11 @@ impl Names {
         hasher.finish() as u32
     }
 
+    /// Of the namespace alone, wherever there are objects in it.
+    pub(super) fn hash_namespace(&self, namespace: &str) -> u32 {
+        self.hash(Key::cluster(Kind::Namespace, namespace))
+    }
+
     pub(super) fn get(&self, id: Id) -> Option<Key<'_>> {
         let (chunk, at) = id.place();
         let text = self.chunks.get(chunk)?.get(at)?;

@@ -5,6 +5,9 @@
 
 use super::{Field, PodFacts, names::Id};
 
+/// What a pod is found by: the hash of its namespace, so that those of one namespace stand together, and its number.
+pub(super) type Place = (u32, Id);
+
 /// An edge, and where to find it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Arrow {
@@ -19,8 +22,8 @@ pub(super) struct Arrow {
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     arrows: Vec<Arrow>,
-    /// The pods that are bound to the node, by their numbers.
-    pods: Vec<(Id, PodFacts)>,
+    /// The pods that are bound to the node, sorted.
+    pods: Vec<(Place, PodFacts)>,
 }
 
 /// Room for the edges of a few more pods, so that a copy that is changed is not copied again.
@@ -35,13 +38,21 @@ impl Scope {
         Self { arrows, pods }
     }
 
-    pub(super) fn pod(&self, pod: Id) -> Option<&PodFacts> {
-        let at = self.pods.binary_search_by_key(&pod, |(id, _)| *id).ok()?;
+    pub(super) fn pod(&self, pod: Place) -> Option<&PodFacts> {
+        let at = self.pods.binary_search_by_key(&pod, |(place, _)| *place).ok()?;
         self.pods.get(at).map(|(_, facts)| facts)
     }
 
-    pub(super) fn bind(&mut self, pod: Id, facts: PodFacts) {
-        match self.pods.binary_search_by_key(&pod, |(id, _)| *id) {
+    /// The pods in any namespace whose name has this hash.
+    pub(super) fn pods(&self, hash: u32) -> impl Iterator<Item = (Id, &PodFacts)> {
+        let start = self.pods.partition_point(|((namespace, _), _)| *namespace < hash);
+        let since = self.pods.get(start..).unwrap_or_default().iter();
+        let same = since.take_while(move |((namespace, _), _)| *namespace == hash);
+        same.map(|((_, pod), facts)| (*pod, facts))
+    }
+
+    pub(super) fn bind(&mut self, pod: Place, facts: PodFacts) {
+        match self.pods.binary_search_by_key(&pod, |(place, _)| *place) {
             Ok(at) => {
                 if let Some(bound) = self.pods.get_mut(at) {
                     bound.1 = facts;
@@ -51,8 +62,8 @@ impl Scope {
         }
     }
 
-    pub(super) fn unbind(&mut self, pod: Id) {
-        if let Ok(at) = self.pods.binary_search_by_key(&pod, |(id, _)| *id) {
+    pub(super) fn unbind(&mut self, pod: Place) {
+        if let Ok(at) = self.pods.binary_search_by_key(&pod, |(place, _)| *place) {
             self.pods.remove(at);
         }
     }

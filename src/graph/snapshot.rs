@@ -6,7 +6,8 @@ use foldhash::quality::RandomState;
 use rpds::HashTrieMapSync;
 
 use super::{
-    Facts, Key, Kind, PodFacts,
+    Facts, Key, Kind, PodFacts, Template,
+    address::Addresses,
     names::Names,
     path::{Path, Step},
     scope::{Arrow, Scope},
@@ -21,6 +22,8 @@ pub struct Snapshot {
     pub(super) scopes: HashTrieMapSync<Box<str>, Arc<Scope>, RandomState>,
     /// By the object, as it is written.
     facts: HashTrieMapSync<Box<str>, Facts, RandomState>,
+    /// Of nodes, as their facts have them.
+    pub(super) addresses: Addresses,
     pub(super) sizes: Sizes,
 }
 
@@ -39,6 +42,7 @@ impl Default for Snapshot {
             generation: 0,
             scopes: HashTrieMapSync::new_with_hasher_and_ptr_kind(names.hasher().clone()),
             facts: HashTrieMapSync::new_with_hasher_and_ptr_kind(names.hasher().clone()),
+            addresses: Addresses::new(names.hasher().clone()),
             names,
             sizes: Sizes::default(),
         }
@@ -90,7 +94,14 @@ impl Snapshot {
     /// What is known of a pod that is bound to the node.
     pub fn pod(&self, node: &str, key: Key<'_>) -> Option<&PodFacts> {
         let scope = self.scopes.get(node)?;
-        scope.pod(self.arrow(scope, key)?.from)
+        let place = (self.names.hash_namespace(key.namespace), self.arrow(scope, key)?.from);
+        scope.pod(place)
+    }
+
+    /// Whether a pod that is bound to the node is in the namespace. Mirror pods do not count: the node writes them itself,
+    /// wherever it likes.
+    pub fn has_pods_in(&self, node: &str, namespace: &str) -> bool {
+        self.reaches(node, Key::cluster(Kind::Namespace, namespace))
     }
 
     /// What else is known of the object, if it is there.
@@ -98,18 +109,30 @@ impl Snapshot {
         self.facts.get(key.to_string().as_str())
     }
 
+    /// Another node than this one that says it can be reached under the address, however that is written.
+    pub fn node_with_address(&self, address: &str, except: &str) -> Option<&str> {
+        self.addresses.node(address, except)
+    }
+
     /// Says whether that is news.
     pub(super) fn learn(&mut self, key: Key<'_>, facts: Facts) -> bool {
-        let key = key.to_string();
-        let news = self.facts.get(key.as_str()) != Some(&facts);
-        if news {
-            self.facts.insert_mut(key.into(), facts);
+        let text = key.to_string();
+        let before = self.facts.get(text.as_str());
+        if before == Some(&facts) {
+            return false;
         }
-        news
+        let was = before.map_or(&[][..], Facts::addresses);
+        self.addresses.replace(key.name, was, facts.addresses());
+        self.facts.insert_mut(text.into(), facts);
+        true
     }
 
     pub(super) fn forget(&mut self, key: Key<'_>) -> bool {
-        self.facts.remove_mut(key.to_string().as_str())
+        let text = key.to_string();
+        if let Some(facts) = self.facts.get(text.as_str()) {
+            self.addresses.replace(key.name, facts.addresses(), &[]);
+        }
+        self.facts.remove_mut(text.as_str())
     }
 
     /// Whether anything is known of the node: it is there, or something belongs to it.
@@ -120,6 +143,9 @@ impl Snapshot {
     /// Any edge from the object that leads to the node whose scope it is.
     fn arrow(&self, scope: &Scope, key: Key<'_>) -> Option<Arrow> {
         let hash = self.names.hash(key);
+        if key.kind == Kind::Namespace {
+            return self.inside(scope, key, hash);
+        }
         let mut last = None;
         let same = scope.find(hash).iter().take_while(|arrow| arrow.hash == hash);
         let mut found = same.filter(|arrow| {
@@ -128,5 +154,18 @@ impl Snapshot {
             !seen && self.names.is(arrow.from, key)
         });
         found.next().copied()
+    }
+
+    /// The same of a namespace. Every pod would have to have such an edge, so none has: it follows from the name of the pod.
+    fn inside(&self, scope: &Scope, namespace: Key<'_>, hash: u32) -> Option<Arrow> {
+        let mut pods = scope.pods(hash).filter(|(_, facts)| !facts.mirror);
+        let is_inside = |pod| self.names.get(pod).is_some_and(|key| key.namespace == namespace.name);
+        let (pod, _) = pods.find(|(pod, _)| is_inside(*pod))?;
+        Some(Arrow {
+            hash,
+            from: pod,
+            to: pod,
+            field: Template::POD_NAMESPACE.field(),
+        })
     }
 }

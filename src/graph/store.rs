@@ -16,7 +16,7 @@ use hashbrown::HashTable;
 use super::{
     Asserts, Field, Key, Kind, PodFacts, Relation, Snapshot,
     names::{Id, MAX_NAME, Names},
-    scope::Scope,
+    scope::{Place, Scope},
     snapshot::Sizes,
 };
 
@@ -169,7 +169,8 @@ impl Store {
             .iter()
             .filter(|one| owner.kind() == Kind::Pod && one.other.kind() == Kind::Node)
         {
-            self.scope(assertion.other).unbind(owner);
+            let place = self.place(owner);
+            self.scope(assertion.other).unbind(place);
         }
         match now {
             Some(now) => {
@@ -203,9 +204,16 @@ impl Store {
         let name = self.names.get(node).map_or("", |key| key.name);
         let published = || self.published.scopes.get(name).map(|scope| &**scope);
         let scope = self.changed.get(&node).or_else(published);
-        if scope.and_then(|scope| scope.pod(pod)) != Some(&facts) {
-            self.scope(node).bind(pod, facts);
+        let place = self.place(pod);
+        if scope.and_then(|scope| scope.pod(place)) != Some(&facts) {
+            self.scope(node).bind(place, facts);
         }
+    }
+
+    /// Where a pod is found in the scope of its node.
+    fn place(&self, pod: Id) -> Place {
+        let namespace = self.names.get(pod).map_or("", |key| key.namespace);
+        (self.names.hash_namespace(namespace), pod)
     }
 
     /// The scope of a node, to change it.

@@ -14,6 +14,7 @@ pub enum Kind {
     ConfigMap,
     CsiDriver,
     Endpoints,
+    Namespace,
     PodCertificateRequest,
     ResourceClaim,
     ResourceSlice,
@@ -41,6 +42,7 @@ impl Kind {
         Self::ConfigMap,
         Self::CsiDriver,
         Self::Endpoints,
+        Self::Namespace,
         Self::PodCertificateRequest,
         Self::ResourceClaim,
         Self::ResourceSlice,
@@ -49,7 +51,8 @@ impl Kind {
         Self::VolumeAttachment,
     ];
 
-    /// Whether a path can only begin at it: it asserts nothing, and nothing belongs to it.
+    /// Whether a path can only begin at it: it asserts nothing, and nothing belongs to it. Namespaces have no edges: they are
+    /// found by the pods in them.
     pub(super) fn is_leaf(self) -> bool {
         matches!(
             self,
@@ -69,6 +72,7 @@ impl Kind {
             Self::ConfigMap => "configmap",
             Self::CsiDriver => "csidriver",
             Self::Endpoints => "endpoints",
+            Self::Namespace => "namespace",
             Self::Node => "node",
             Self::PersistentVolume => "persistentvolume",
             Self::PersistentVolumeClaim => "persistentvolumeclaim",

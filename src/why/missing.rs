@@ -62,6 +62,7 @@ impl Missing {
 fn nobody(key: Key<'_>, graph: &Snapshot) -> String {
     match key.kind {
         Kind::CertificateSigningRequest => format!("{key} is not there, or no node has made it (spec.username)"),
+        Kind::Namespace => format!("no pod on any node is in {key}; mirror pods do not count"),
         Kind::Pod => format!("{key} is not there, or not bound to any node (spec.nodeName)"),
         Kind::PodCertificateRequest | Kind::ResourceSlice | Kind::VolumeAttachment => {
             format!("{key} is not there, or names no node (spec.nodeName)")

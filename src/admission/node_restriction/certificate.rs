@@ -79,7 +79,7 @@ fn is_of_this_node(write: &Write<'_>, spec: &Json<'_>, known: &Known<'_>) -> Res
             "PodCertificateRequest.Spec.NodeName={named}, which is not the requesting node {node}"
         )));
     }
-    let Some(Facts::Node { uid }) = known.facts(Key::cluster(Kind::Node, write.node)) else {
+    let Some(Facts::Node { uid, .. }) = known.facts(Key::cluster(Kind::Node, write.node)) else {
         return Err(untyped(format!(
             "while retrieving node {node} named in the PodCertificateRequest: node {node} not found"
         )));

@@ -96,7 +96,7 @@ fn is_owned(write: &Write<'_>, pod: &Json<'_>, known: &Known<'_>) -> Result<(), 
             "node {node} must not set blockOwnerDeletion on an owner reference"
         )));
     }
-    let Some(Facts::Node { uid }) = known.facts(Key::cluster(Kind::Node, write.node)) else {
+    let Some(Facts::Node { uid, .. }) = known.facts(Key::cluster(Kind::Node, write.node)) else {
         return Err(not_found("node", write.node).into());
     };
     let claimed = text(owner, "uid")?;

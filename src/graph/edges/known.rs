@@ -1,9 +1,11 @@
 //! What has no edges of its own, and is watched for its facts.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
 use super::{Asserts, Edge, Meta, Watched, each};
-use crate::graph::{Facts, Key, Kind};
+use crate::graph::{Facts, Key, Kind, address};
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct CsiDriver {
@@ -27,6 +29,17 @@ struct TokenRequest {
 pub struct Node {
     #[serde(default)]
     metadata: Meta,
+    status: Option<NodeStatus>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct NodeStatus {
+    addresses: Option<Vec<NodeAddress>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct NodeAddress {
+    address: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -60,8 +73,12 @@ impl CsiDriver {
 
 impl Node {
     fn known(&self) -> Facts {
-        let uid = self.metadata.uid().to_owned();
-        Facts::Node { uid }
+        let listed = self.status.iter().flat_map(|status| each(&status.addresses));
+        let addresses = address::all(listed.filter_map(|(_, listed)| listed.address.as_deref()));
+        Facts::Node {
+            uid: self.metadata.uid().to_owned(),
+            addresses: Arc::new(addresses),
+        }
     }
 }
 

@@ -185,6 +185,7 @@ impl Pod {
         PodFacts {
             uid: Uid::from(self.metadata.uid()),
             tokens: Tokens::new(&sources),
+            mirror: self.is_mirror(),
         }
     }
 

@@ -30,7 +30,7 @@ impl Asserts for CertificateSigningRequest {
     fn edges(&self, visit: &mut dyn FnMut(Edge<'_>)) {
         if let Some(node) = self.spec.as_ref().and_then(Spec::node) {
             let node = Key::cluster(Kind::Node, node);
-            visit(Edge::new(node, Template::USERNAME.field()));
+            visit(Edge::new(node, Template::USER_NAME.field()));
         }
     }
 }

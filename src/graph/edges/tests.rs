@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use test_case::test_case;
@@ -356,8 +358,23 @@ fn what_is_known_of_objects() {
 
     let meta = json!({"name": "x", "uid": "u", "labels": {"a": "b"}, "managedFields": []});
     let uid = || "u".to_owned();
-    let node = json!({"metadata": meta, "spec": {"podCIDR": "10.0.0.0/24"}, "status": {"images": [{"names": ["i"]}]}});
-    check::<Node>(node, "node x", Facts::Node { uid: uid() });
+    let node = json!({"metadata": meta, "spec": {"podCIDR": "10.0.0.0/24"}, "status": {"images": [{"names": ["i"]}], "addresses": [
+        {"type": "InternalIP", "address": "::ffff:10.0.0.1"}, {"type": "Hostname", "address": "X."}, {"type": "ExternalIP"},
+        {"type": "InternalIP", "address": "10.0.0.1"},
+    ]}});
+    let facts = |addresses: &[&str]| Facts::Node {
+        uid: uid(),
+        addresses: Arc::new(addresses.iter().map(|address| (*address).to_owned()).collect()),
+    };
+    check::<Node>(node, "node x", facts(&["10.0.0.1", "x"]));
+    for status in [
+        json!(null),
+        json!({}),
+        json!({"addresses": null}),
+        json!({"addresses": []}),
+    ] {
+        check::<Node>(json!({"metadata": meta, "status": status}), "node x", facts(&[]));
+    }
     let account = json!({"metadata": {"name": "sa1", "namespace": "ns", "uid": "u"}, "secrets": [{"name": "s"}]});
     check::<ServiceAccount>(account, "serviceaccount ns/sa1", Facts::ServiceAccount { uid: uid() });
 

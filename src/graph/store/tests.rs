@@ -1,22 +1,40 @@
 //! The store against a naive model: a set of objects with their edges, searched from scratch for every question.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
-use crate::graph::{Edge, Facts, PodFacts, Template, Tokens, Uid};
+use crate::graph::{Edge, Facts, PodFacts, Template, Tokens, Uid, address};
 
 /// A handful of everything, so that objects are shared, come again and meet.
 const NAMES: u8 = 4;
-const WATCHED: &[Kind] = &[Kind::Pod, Kind::PersistentVolume, Kind::VolumeAttachment];
+const WATCHED: &[Kind] = &[
+    Kind::CertificateSigningRequest,
+    Kind::Node,
+    Kind::PersistentVolume,
+    Kind::Pod,
+    Kind::VolumeAttachment,
+];
 const ASKED: &[Kind] = &[
+    Kind::CertificateSigningRequest,
     Kind::ConfigMap,
+    Kind::Endpoints,
+    Kind::Namespace,
     Kind::PersistentVolume,
     Kind::PersistentVolumeClaim,
     Kind::Pod,
     Kind::Secret,
     Kind::VolumeAttachment,
+];
+/// Written in many ways; those that are next to each other mean the same.
+const ADDRESSES: [&str; 6] = [
+    "10.0.0.1",
+    "::ffff:a00:1",
+    "2001:db8::1",
+    "2001:DB8:0::1",
+    "a.example",
+    "A.example.",
 ];
 
 type Object = (Kind, u8);
@@ -27,6 +45,10 @@ struct Fake {
     object: Object,
     edges: Vec<(Relation, Object)>,
     uid: u8,
+    /// Only counts for pods.
+    mirror: bool,
+    /// Only counts for nodes.
+    addresses: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -50,30 +72,50 @@ impl Asserts for Fake {
 
     fn edges(&self, visit: &mut dyn FnMut(Edge<'_>)) {
         for (at, (relation, other)) in self.edges.iter().enumerate() {
-            let template = match relation {
-                Relation::Needs => Template::SECRET_VOLUME,
-                Relation::BelongsTo => Template::NODE_NAME,
+            let template = match (relation, self.object.0) {
+                (Relation::Needs, _) => Template::SECRET_VOLUME,
+                (Relation::BelongsTo, Kind::CertificateSigningRequest) => Template::USER_NAME,
+                (Relation::BelongsTo, _) => Template::NODE_NAME,
             };
             visit(Edge::new(key(*other), template.at(at, 0)));
         }
     }
 
+    fn facts(&self) -> Option<Facts> {
+        let addresses = self.addresses.iter().map(|at| ADDRESSES[*at]);
+        (self.object.0 == Kind::Node).then(|| Facts::Node {
+            uid: self.uid.to_string(),
+            addresses: Arc::new(address::all(addresses)),
+        })
+    }
+
     fn bound(&self) -> Option<(&str, PodFacts)> {
         let node = self.edges.iter().find(|(_, other)| other.0 == Kind::Node)?;
-        (self.object.0 == Kind::Pod).then(|| (key(node.1).name, facts(self.uid)))
+        (self.object.0 == Kind::Pod).then(|| (key(node.1).name, self.pod_facts()))
     }
 }
 
-fn facts(uid: u8) -> PodFacts {
-    let uid = Uid::from(uid.to_string().as_str());
-    let tokens = Tokens::Server;
-    PodFacts { uid, tokens }
+impl Fake {
+    fn pod_facts(&self) -> PodFacts {
+        PodFacts {
+            uid: Uid::from(self.uid.to_string().as_str()),
+            tokens: Tokens::Server,
+            mirror: self.mirror,
+        }
+    }
+
+    fn is_on(&self, node: u8) -> bool {
+        self.object.0 == Kind::Pod && self.edges.contains(&(Relation::BelongsTo, (Kind::Node, node)))
+    }
 }
 
 impl Model {
     fn reaches(&self, node: u8, object: Object) -> bool {
         if object.0 == Kind::Node {
             return object.1 == node;
+        }
+        if object.0 == Kind::Namespace {
+            return self.has_pods_in(node, key(object).name);
         }
         self.0.values().any(|fake| {
             fake.edges.iter().any(|(relation, other)| {
@@ -86,6 +128,27 @@ impl Model {
         })
     }
 
+    fn has_pods_in(&self, node: u8, namespace: &str) -> bool {
+        let mut pods = self.0.values().filter(|fake| fake.is_on(node) && !fake.mirror);
+        pods.any(|pod| key(pod.object).namespace == namespace)
+    }
+
+    /// Every node that has the address and is not this one.
+    fn nodes_with_address(&self, address: usize, except: u8) -> Vec<&str> {
+        let others = self.0.values().filter(|fake| fake.object != (Kind::Node, except));
+        let having = others.filter(|fake| fake.addresses.iter().any(|at| at / 2 == address / 2));
+        having.map(|fake| key(fake.object).name).collect()
+    }
+
+    /// For every address and every node: who else has it.
+    fn addresses(&self) -> Vec<Vec<String>> {
+        let others = |(address, node)| {
+            let nodes = self.nodes_with_address(address, node).into_iter();
+            nodes.map(str::to_owned).collect()
+        };
+        addressed().map(others).collect()
+    }
+
     fn answers(&self) -> Vec<bool> {
         questions().map(|(node, object)| self.reaches(node, object)).collect()
     }
@@ -93,9 +156,8 @@ impl Model {
     /// The uid of every pod that is bound to a node.
     fn pods(&self) -> Vec<Option<PodFacts>> {
         let bound = |(node, object)| {
-            let fake = self.0.get(&object).filter(|_| object.0 == Kind::Pod)?;
-            let here = fake.edges.contains(&(Relation::BelongsTo, (Kind::Node, node)));
-            here.then(|| facts(fake.uid))
+            let fake = self.0.get(&object).filter(|fake| fake.is_on(node))?;
+            Some(fake.pod_facts())
         };
         questions().map(bound).collect()
     }
@@ -104,6 +166,21 @@ impl Model {
 fn questions() -> impl Iterator<Item = (u8, Object)> {
     let objects = ASKED.iter().flat_map(|kind| (0..NAMES).map(move |name| (*kind, name)));
     objects.flat_map(|object| (0..NAMES).map(move |node| (node, object)))
+}
+
+fn addressed() -> impl Iterator<Item = (usize, u8)> {
+    (0..ADDRESSES.len()).flat_map(|address| (0..NAMES).map(move |node| (address, node)))
+}
+
+/// Whether one of those who have an address is found, wherever there is one.
+fn finds(snapshot: &Snapshot, expected: &[Vec<String>]) -> bool {
+    addressed().zip(expected).all(|((address, node), expected)| {
+        let found = snapshot.node_with_address(ADDRESSES[address], key((Kind::Node, node)).name);
+        match found {
+            Some(other) => expected.iter().any(|one| one == other),
+            None => expected.is_empty(),
+        }
+    })
 }
 
 fn answers(snapshot: &Snapshot) -> Vec<bool> {
@@ -117,6 +194,9 @@ fn answers(snapshot: &Snapshot) -> Vec<bool> {
                 assert_eq!(path.steps.last().unwrap().key(), object);
             }
             assert_eq!(snapshot.readers(object).contains(&node.name), reaches);
+            if object.kind == Kind::Namespace {
+                assert_eq!(snapshot.has_pods_in(node.name, object.name), reaches);
+            }
             reaches
         })
         .collect()
@@ -127,13 +207,18 @@ fn pods(snapshot: &Snapshot) -> Vec<Option<PodFacts>> {
     questions().map(pod).collect()
 }
 
-/// Names are told apart by namespace only, where there is one: the texts are nearly the same for all.
+/// Names are told apart by namespace only, where there is one: the texts are nearly the same for all. Of pods there are two
+/// in a namespace.
 fn key(object: Object) -> Key<'static> {
     const NAMESPACES: [&str; 4] = ["a", "b", "ab", "ba"];
     const CLUSTER: [&str; 4] = ["x", "y", "xy", "yx"];
     let at = usize::from(object.1);
     match object.0 {
-        Kind::Node | Kind::PersistentVolume | Kind::VolumeAttachment => Key::cluster(object.0, CLUSTER[at]),
+        Kind::CertificateSigningRequest | Kind::Node | Kind::PersistentVolume | Kind::VolumeAttachment => {
+            Key::cluster(object.0, CLUSTER[at])
+        }
+        Kind::Namespace => Key::cluster(Kind::Namespace, NAMESPACES[at]),
+        Kind::Pod => Key::new(Kind::Pod, NAMESPACES[at / 2], CLUSTER[at]),
         kind => Key::new(kind, NAMESPACES[at], "same"),
     }
 }
@@ -146,15 +231,30 @@ fn fake() -> impl Strategy<Value = Fake> {
     };
     let belongs = |kind: Kind| vec(other(kind).prop_map(|object| (Relation::BelongsTo, object)), 0..2);
     let of = |kind: Kind, owner: Kind, kinds: &'static [Kind]| {
-        (0..NAMES, needs(kinds), belongs(owner), 0..3u8).prop_map(move |(name, mut edges, belongs, uid)| {
+        let parts = (0..NAMES, needs(kinds), belongs(owner), 0..3u8, any::<bool>());
+        parts.prop_map(move |(name, mut edges, belongs, uid, mirror)| {
             edges.extend(belongs);
-            let object = (kind, name);
-            Fake { object, edges, uid }
+            Fake {
+                object: (kind, name),
+                edges,
+                uid,
+                mirror,
+                addresses: Vec::new(),
+            }
         })
     };
+    let node = (0..NAMES, 0..2u8, vec(0..ADDRESSES.len(), 0..4)).prop_map(|(name, uid, addresses)| Fake {
+        object: (Kind::Node, name),
+        edges: Vec::new(),
+        uid,
+        mirror: false,
+        addresses,
+    });
     prop_oneof![
-        4 => of(Kind::Pod, Kind::Node, &[Kind::Secret, Kind::ConfigMap, Kind::PersistentVolumeClaim]),
-        2 => of(Kind::PersistentVolume, Kind::PersistentVolumeClaim, &[Kind::Secret]),
+        4 => of(Kind::Pod, Kind::Node, &[Kind::Secret, Kind::ConfigMap, Kind::Endpoints, Kind::PersistentVolumeClaim]),
+        2 => of(Kind::PersistentVolume, Kind::PersistentVolumeClaim, &[Kind::Secret, Kind::Endpoints]),
+        1 => of(Kind::CertificateSigningRequest, Kind::Node, &[Kind::Secret]),
+        2 => node,
         1 => of(Kind::VolumeAttachment, Kind::Node, &[Kind::Secret]),
     ]
 }
@@ -205,11 +305,14 @@ proptest! {
             if publish {
                 let (snapshot, expected) = (store.publish(), (model.answers(), model.pods()));
                 prop_assert_eq!((answers(&snapshot), pods(&snapshot)), expected.clone());
-                published.push((snapshot, expected));
+                let addresses = model.addresses();
+                prop_assert!(finds(&snapshot, &addresses));
+                published.push((snapshot, expected, addresses));
             }
         }
-        for (snapshot, expected) in published {
+        for (snapshot, expected, addresses) in published {
             prop_assert_eq!((answers(&snapshot), pods(&snapshot)), expected);
+            prop_assert!(finds(&snapshot, &addresses));
         }
         for kind in WATCHED {
             prop_assert_eq!(store.count(*kind), model.0.keys().filter(|object| object.0 == *kind).count());
@@ -220,6 +323,7 @@ proptest! {
         }
         let snapshot = store.publish();
         prop_assert_eq!(snapshot.sizes(), Sizes::default());
+        prop_assert!(snapshot.addresses.is_empty());
         prop_assert!(store.needed.is_empty() && store.belonged.is_empty() && store.asserted.is_empty() && store.changed.is_empty());
         prop_assert_eq!(store.free.len(), store.entries.len());
     }
@@ -235,15 +339,19 @@ fn a_path_tells_the_fields() {
             (Relation::Needs, (Kind::Secret, 2)),
         ],
         uid: 0,
+        mirror: false,
+        addresses: Vec::new(),
     };
     store.apply(&pod);
     let snapshot = store.publish();
     let path = snapshot.path("y", key((Kind::Secret, 2))).unwrap();
     assert_eq!(
         path.to_string(),
-        "y ← pod a/same (spec.volumes[1].secret.secretName) ← secret ab/same"
+        "y ← pod a/x (spec.volumes[1].secret.secretName) ← secret ab/same"
     );
     assert_eq!(snapshot.path("x", key((Kind::Secret, 2))), None);
+    let namespace = snapshot.path("y", key((Kind::Namespace, 0))).unwrap();
+    assert_eq!(namespace.to_string(), "y ← pod a/x (metadata.namespace) ← namespace a");
 }
 
 #[test]
@@ -280,6 +388,8 @@ fn an_event_that_changes_nothing_leaves_nothing_to_publish() {
             (Relation::Needs, (Kind::Secret, secret)),
         ],
         uid: 0,
+        mirror: false,
+        addresses: Vec::new(),
     };
     let mut store = Store::default();
     store.apply(&pod(0));
@@ -303,8 +413,10 @@ fn facts_come_and_go_with_their_object() {
         fn edges(&self, _: &mut dyn FnMut(Edge<'_>)) {}
 
         fn facts(&self) -> Option<Facts> {
-            let uid = self.0.to_owned();
-            Some(Facts::Node { uid })
+            Some(Facts::Node {
+                uid: self.0.to_owned(),
+                addresses: Arc::default(),
+            })
         }
     }
     let mut store = Store::default();
@@ -321,4 +433,39 @@ fn facts_come_and_go_with_their_object() {
     assert_eq!(facts(&first), Known("1").facts());
     assert_eq!(facts(&second), Known("2").facts());
     assert_eq!(facts(&third), None);
+}
+
+/// A node's status changes every few seconds, and its addresses do not.
+#[test]
+fn only_other_addresses_are_news() {
+    let node = |name, addresses: &[usize]| Fake {
+        object: (Kind::Node, name),
+        edges: Vec::new(),
+        uid: 0,
+        mirror: false,
+        addresses: addresses.to_vec(),
+    };
+    let mut store = Store::default();
+    store.apply(&node(0, &[0, 4]));
+    store.apply(&node(1, &[1]));
+    let first = store.publish();
+    for same in [&[0, 4][..], &[4, 0, 0], &[5, 1]] {
+        store.apply(&node(0, same));
+        assert!(!store.is_changed(), "{same:?}");
+    }
+    store.apply(&node(0, &[2]));
+    assert!(store.is_changed());
+    let second = store.publish();
+    store.delete(key((Kind::Node, 1)));
+    let third = store.publish();
+
+    let find =
+        |snapshot: &Snapshot, at: usize, except| snapshot.node_with_address(ADDRESSES[at], except).map(str::to_owned);
+    assert_eq!(find(&first, 0, "x").as_deref(), Some("y"));
+    assert_eq!(find(&first, 0, "y").as_deref(), Some("x"));
+    assert_eq!(find(&first, 5, "x"), None);
+    assert_eq!(find(&first, 5, "xy").as_deref(), Some("x"));
+    assert_eq!(find(&second, 0, "y"), None);
+    assert_eq!(find(&second, 3, "y").as_deref(), Some("x"));
+    assert_eq!(find(&third, 0, "x"), None);
 }
