@@ -3,7 +3,7 @@
 use divan::{Bencher, black_box};
 use http::Request;
 use scopegate::{
-    authorizer::{Attributes, Authorizer, Fallback},
+    authorizer::{Attributes, Authorizer, ExtraRules, Fallback},
     caller::{Caller, User},
     config::{Features, KubernetesVersion},
     graph::Snapshot,
@@ -35,6 +35,7 @@ fn decide(bencher: Bencher<'_, '_>, target: &str) {
         node_rules: Features::of(KubernetesVersion::NEWEST).node_rules,
         bootstrap: Fallback::Upstream,
         others: Fallback::Deny,
+        extra: ExtraRules::NONE,
         masters: Vec::new(),
         caller_known_upstream: true,
     };

@@ -5,11 +5,17 @@
 
 mod everyone;
 mod explain;
+mod extra;
 mod forbidden;
 mod node;
 
 use self::node::Opinion;
-pub use self::{explain::explain, forbidden::rejection, node::NodeRules};
+pub use self::{
+    explain::explain,
+    extra::{EVERYTHING, ExtraResources, ExtraRule, ExtraRules, ExtraTarget},
+    forbidden::rejection,
+    node::NodeRules,
+};
 use crate::{
     api::names,
     caller::{Caller, Kind},
@@ -46,6 +52,8 @@ pub struct Authorizer {
     /// Holders of a bootstrap token, which is what they are forwarded with.
     pub bootstrap: Fallback,
     pub others: Fallback,
+    /// What the configuration allows besides.
+    pub extra: ExtraRules,
     /// Users in `system:masters` that may pass all the same.
     pub masters: Vec<String>,
     /// Whether upstream will know who the caller is. If it sees the gate instead, it cannot answer "what may I
@@ -112,10 +120,15 @@ impl Authorizer {
             let reason = "this gate does not let callers impersonate";
             return Decision::deny(Reason::Text(reason), Evidence::Rule("callers/impersonation"));
         }
+        let extra = || self.extra.decide(&attributes.caller.kind, attributes.info);
         match &attributes.caller.kind {
             Kind::Node(node) => self.node(node, attributes),
-            Kind::Bootstrap(_) => fallback(self.bootstrap, "callers.bootstrap", "this gate is not for joining"),
-            Kind::Other => fallback(self.others, "callers.others", "this gate serves nodes only"),
+            Kind::Bootstrap(_) => {
+                extra().unwrap_or_else(|| fallback(self.bootstrap, "callers.bootstrap", "this gate is not for joining"))
+            }
+            Kind::Other => {
+                extra().unwrap_or_else(|| fallback(self.others, "callers.others", "this gate serves nodes only"))
+            }
         }
     }
 
@@ -137,9 +150,12 @@ impl Authorizer {
         decision
     }
 
-    /// First the Node authorizer; what it has no opinion on may be something that everybody may do.
+    /// First the Node authorizer; what it has no opinion on may be something that everybody may do, or that the
+    /// configuration allows, whatever the graph says.
     fn node(&self, node: &str, attributes: Attributes<'_>) -> Decision {
-        let Attributes { info, graph, .. } = attributes;
+        let Attributes {
+            caller, info, graph, ..
+        } = attributes;
         let (rule, opinion) = self.node_rules.judge(node, info);
         let (reason, evidence) = match opinion {
             Opinion::Allow => return Decision::allow(Evidence::Rule(rule)),
@@ -150,10 +166,12 @@ impl Authorizer {
             Opinion::None(Reason::None) => (Reason::None, Evidence::Fallback(NODES_FALLBACK)),
             Opinion::None(reason) => (reason, Evidence::Rule(rule)),
         };
-        everyone::decide(attributes, self.caller_known_upstream).unwrap_or_else(|| match self.nodes {
-            Fallback::Deny => Decision::deny(reason, evidence),
-            Fallback::Upstream => Decision::allow(Evidence::Fallback(NODES_FALLBACK)),
-        })
+        everyone::decide(attributes, self.caller_known_upstream)
+            .or_else(|| self.extra.decide(&caller.kind, info))
+            .unwrap_or_else(|| match self.nodes {
+                Fallback::Deny => Decision::deny(reason, evidence),
+                Fallback::Upstream => Decision::allow(Evidence::Fallback(NODES_FALLBACK)),
+            })
     }
 
     /// Upstream asks no authorizer about `system:masters`: whoever passes as one can do anything there.

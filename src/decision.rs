@@ -1,5 +1,7 @@
 //! The answer of an authorizer: a value, so that the log, the audit event and the tests all read the same.
 
+use std::fmt;
+
 /// What an authorizer thinks of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
@@ -29,6 +31,8 @@ pub enum Reason {
 /// Why, as a path an operator can follow.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Evidence {
+    /// A rule that the configuration has added allows it.
+    Extra(ExtraRuleAt),
     /// The rules have no opinion, and the configuration key named here says what that means.
     Fallback(&'static str),
     /// The named rule settled it.
@@ -44,6 +48,13 @@ pub enum Evidence {
     Unrelated { rule: &'static str },
 }
 
+/// Where in the configuration an extra rule stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ExtraRuleAt {
+    pub list: &'static str,
+    pub index: usize,
+}
+
 /// A verdict with its reason and evidence.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Decision {
@@ -51,6 +62,13 @@ pub struct Decision {
     /// What the client reads behind the refusal.
     pub reason: Reason,
     pub evidence: Evidence,
+}
+
+impl fmt::Display for ExtraRuleAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { list, index } = self;
+        write!(f, "extraRules.{list}[{index}]")
+    }
 }
 
 impl Decision {

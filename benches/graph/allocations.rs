@@ -7,6 +7,7 @@ mod rows;
 use std::{alloc::System, hint::black_box};
 
 use scopegate::{
+    authorizer::{Authorizer, ExtraResources, ExtraRule, ExtraRules, ExtraTarget},
     caller::{Caller, Token, User},
     graph::{Snapshot, Store},
 };
@@ -90,8 +91,48 @@ fn callers() -> [Caller; 5] {
     ]
 }
 
+/// With rules for everybody that no request is like, and one that some are.
+fn with_extra_rules() -> Authorizer {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let resources = |resources| {
+        ExtraTarget::Resources(ExtraResources {
+            groups: words("apps *"),
+            resources: words(resources),
+            names: Vec::new(),
+            namespaces: Vec::new(),
+        })
+    };
+    let targets = [
+        ExtraTarget::Paths(words("/metrics /logs/*")),
+        resources("*/scale pods/log"),
+        resources("deployments secrets"),
+    ];
+    let verbs = words("get list");
+    let rules: Vec<ExtraRule> = targets
+        .into_iter()
+        .map(|target| ExtraRule {
+            verbs: verbs.clone(),
+            target,
+        })
+        .collect();
+    Authorizer {
+        extra: ExtraRules {
+            nodes: rules.clone(),
+            bootstrap: rules.clone(),
+            others: rules,
+        },
+        ..gate()
+    }
+}
+
 fn allocations(asked: &Asked, graph: &Snapshot) -> usize {
-    let gate = gate();
+    [gate(), with_extra_rules()]
+        .iter()
+        .map(|gate| allocations_of(gate, asked, graph))
+        .sum()
+}
+
+fn allocations_of(gate: &Authorizer, asked: &Asked, graph: &Snapshot) -> usize {
     let tries = (0..TRIES).map(|_| {
         let before = ALLOCATOR.stats();
         black_box(gate.decide(black_box(asked.attributes(graph))));

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use http::Request;
 use scopegate::{
-    authorizer::{Attributes, Authorizer, Fallback},
+    authorizer::{Attributes, Authorizer, ExtraRules, Fallback},
     caller::{Caller, User},
     config::{Features, KubernetesVersion},
     decision::Verdict,
@@ -64,6 +64,7 @@ pub(super) fn gate() -> Authorizer {
         node_rules: Features::of(KubernetesVersion::NEWEST).node_rules,
         bootstrap: Fallback::Upstream,
         others: Fallback::Deny,
+        extra: ExtraRules::NONE,
         masters: Vec::new(),
         caller_known_upstream: true,
     }

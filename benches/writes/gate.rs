@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::Request;
 use scopegate::{
     admission::{Admission, Known, NodeRestriction, Payload, Ruling, Told, Wanted},
-    authorizer::{Authorized, Authorizer, Fallback},
+    authorizer::{Authorized, Authorizer, ExtraRules, Fallback},
     caller::{Caller, User},
     config::{Features, KubernetesVersion},
     graph::{Key, Kind, Pod, Snapshot, Store},
@@ -46,6 +46,7 @@ impl Gate {
                 node_rules: features.node_rules,
                 bootstrap: Fallback::Upstream,
                 others: Fallback::Deny,
+                extra: ExtraRules::NONE,
                 masters: Vec::new(),
                 caller_known_upstream: true,
             },

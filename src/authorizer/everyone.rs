@@ -4,7 +4,7 @@
 //! `system:public-info-viewer` and `system:basic-user`. The Node authorizer does not grant these; nodes have them
 //! through RBAC, which the gate does not run.
 
-use super::Attributes;
+use super::{Attributes, extra::is_path};
 use crate::{
     api::{Verb, names},
     decision::{Decision, Evidence, Reason},
@@ -61,10 +61,7 @@ pub(super) fn decide(attributes: Attributes<'_>, caller_known_upstream: bool) ->
 }
 
 fn is_discovery(path: &str) -> bool {
-    DISCOVERY_PATHS.iter().any(|pattern| match pattern.strip_suffix('*') {
-        Some(prefix) => path.starts_with(prefix),
-        None => path == *pattern,
-    })
+    DISCOVERY_PATHS.iter().any(|pattern| is_path(pattern, path))
 }
 
 /// Any version and any name, as a role without resource names has it; but no subresource.

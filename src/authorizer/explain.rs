@@ -12,6 +12,7 @@ use crate::{
 /// One line for logs and the audit event: evidence first, then what the client was told.
 pub fn explain(decision: &Decision, caller: &Caller, info: &RequestInfo) -> String {
     let evidence = match &decision.evidence {
+        Evidence::Extra(rule) => rule.to_string(),
         Evidence::Fallback(key) => format!("no rule has an opinion, {key} decides"),
         Evidence::Rule(rule) | Evidence::Unrelated { rule } => format!("rule {rule}"),
         Evidence::Related { rule, path: None } => format!("rule {rule}, by the graph"),

@@ -16,6 +16,7 @@ pub(super) const GATE: Authorizer = Authorizer {
     },
     bootstrap: Fallback::Upstream,
     others: Fallback::Deny,
+    extra: ExtraRules::NONE,
     masters: Vec::new(),
     caller_known_upstream: true,
 };
@@ -152,6 +153,103 @@ fn nobody_impersonates() {
         let reason = Reason::Text("this gate does not let callers impersonate");
         assert_eq!(denied.decision().reason, reason);
     }
+}
+
+/// Everything to everybody, but for what is refused before.
+fn generous() -> Authorizer {
+    let rule = |target| ExtraRule {
+        verbs: vec!["*".into()],
+        target,
+    };
+    let all = || vec!["*".to_owned()];
+    let everything = vec![
+        rule(ExtraTarget::Paths(all())),
+        rule(ExtraTarget::Resources(ExtraResources {
+            groups: all(),
+            resources: all(),
+            names: Vec::new(),
+            namespaces: Vec::new(),
+        })),
+    ];
+    Authorizer {
+        bootstrap: Fallback::Deny,
+        extra: ExtraRules {
+            nodes: everything.clone(),
+            bootstrap: everything.clone(),
+            others: everything,
+        },
+        ..GATE
+    }
+}
+
+#[test_case("GET", "/version" => "allow rule everyone/discovery"; "what everybody may")]
+#[test_case("GET", "/api/v1/nodes/n1" => "allow rule node/nodes"; "what nodes may")]
+#[test_case("GET", "/metrics" => "allow extraRules.nodes[0]"; "a path")]
+#[test_case("GET", "/api/v1/nodes" => "allow extraRules.nodes[1]"; "what a rule has a reason against")]
+#[test_case("GET", "/api/v1/namespaces/ns/secrets/s1" => "allow extraRules.nodes[1]"; "what the graph does not lead to")]
+fn extra_rules_come_last(method: &str, target: &str) -> String {
+    decide(&generous(), node(), method, target)
+}
+
+#[test]
+fn extra_rules_are_for_one_kind_of_caller() {
+    let target = "/api/v1/namespaces/ns/secrets/s1";
+    assert_eq!(
+        decide(&generous(), other(), "GET", target),
+        "allow extraRules.others[1]"
+    );
+    let only = |extra: ExtraRules| Authorizer { extra, ..generous() };
+    let rules = generous().extra;
+    let nodes = only(ExtraRules {
+        nodes: rules.nodes,
+        ..ExtraRules::NONE
+    });
+    assert!(decide(&nodes, node(), "GET", target).starts_with("allow"));
+    assert!(decide(&nodes, other(), "GET", target).starts_with("forbid"));
+    let joining = User {
+        name: "system:bootstrap:abcdef".into(),
+        groups: vec!["system:bootstrappers".into()],
+        ..User::default()
+    };
+    let joining = Caller::with_token(joining, &crate::caller::Token::new("abcdef.0123456789abcdef"));
+    let bootstrap = only(ExtraRules {
+        bootstrap: rules.bootstrap,
+        ..ExtraRules::NONE
+    });
+    for (gate, verdict) in [(&bootstrap, Verdict::Allow), (&nodes, Verdict::Deny)] {
+        let head = head("GET", target);
+        let decision = gate.decide(Attributes {
+            caller: &joining,
+            info: head.info(),
+            impersonates: false,
+            graph: &Snapshot::default(),
+        });
+        assert_eq!(decision.verdict, verdict, "{decision:?}");
+    }
+}
+
+#[test]
+fn extra_rules_undo_no_refusal_that_is_meant() {
+    let gate = generous();
+    let master = User {
+        groups: vec!["system:nodes".into(), "system:masters".into()],
+        ..node()
+    };
+    assert!(decide(&gate, master, "GET", "/metrics").starts_with("forbid rule callers/masters"));
+    let request = Request::get("/metrics").header("impersonate-user", "weaker").body(());
+    let head = Head::read(request.unwrap().into_parts().0).unwrap();
+    assert!(gate.authorize(node().into(), head, &Snapshot::default()).is_err());
+    let nameless = User {
+        name: "system:node:".into(),
+        ..node()
+    };
+    assert!(decide(&gate, nameless, "GET", "/metrics").starts_with("forbid rule node/name"));
+    let own = Authorizer {
+        caller_known_upstream: false,
+        ..gate
+    };
+    let review = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    assert!(decide(&own, node(), "POST", review).starts_with("forbid rule everyone/self-reviews"));
 }
 
 #[test_case("GET", "/api/v1/namespaces/ns/secrets/s2" =>

@@ -1,5 +1,6 @@
 //! The keys of the file and what they may say. Everything is read before anything is refused.
 
+mod extra;
 mod graph;
 mod listeners;
 mod upstream;
@@ -9,18 +10,19 @@ use std::path::Path;
 use serde_json::Value;
 
 use self::{
+    extra::extra_rules,
     graph::graph,
     listeners::{admin, serving},
     upstream::{authentication, upstream},
 };
 use super::{
-    Config, Features, Identity, KubernetesVersion, Problem, Upstream,
+    Config, Features, Identity, KubernetesVersion, Problem,
     features::Unsettable,
     section::{Context, Section, suggestion},
 };
 use crate::{
     admission::{Admission, NodeRestriction},
-    authorizer::{Authorizer, Fallback},
+    authorizer::{Authorizer, ExtraRules, Fallback},
     observe::{audit, log},
 };
 
@@ -43,7 +45,9 @@ pub(super) fn check(value: Value, base: &Path) -> Result<Config, Vec<Problem>> {
 #[cfg(test)]
 pub(super) fn keys() -> Vec<String> {
     let context = Context::new(Path::new(""));
-    read(Section::root(Value::Null, &context));
+    // What stands in a list is asked for only where there is something.
+    let rule = serde_json::json!({"extraRules": {"nodes": [{}]}});
+    read(Section::root(rule, &context));
     let mut keys = context.asked.into_inner();
     keys.extend(Features::names().iter().map(|name| format!("featureGates.{name}")));
     keys
@@ -61,7 +65,11 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     let authentication = authentication(root.section("authentication"));
     let upstream = upstream(root.section("upstream"));
     let (kubernetes_version, features) = features(&mut root);
-    let (authorizer, admission) = callers(root.section("callers"), upstream.as_ref(), features);
+    let own = upstream
+        .as_ref()
+        .is_some_and(|upstream| matches!(upstream.identity, Identity::Own));
+    let extra = extra_rules(root.section("extraRules"), own);
+    let (authorizer, admission) = callers(root.section("callers"), own, extra, features);
     let graph = graph(root.section("graph"), features);
     let audit = audit(root.section("audit"));
     let log = log(root.section("log"));
@@ -81,8 +89,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     })
 }
 
-fn callers(mut section: Section<'_>, upstream: Option<&Upstream>, features: Features) -> (Authorizer, Admission) {
-    let own = upstream.is_some_and(|upstream| matches!(upstream.identity, Identity::Own));
+fn callers(mut section: Section<'_>, own: bool, extra: ExtraRules, features: Features) -> (Authorizer, Admission) {
     let refuse_own = |section: &Section<'_>, key: &str, fallback: Fallback| {
         if own && fallback == Fallback::Upstream {
             let message = "would let the caller act with the gate's own rights, since upstream.identity.mode is Own";
@@ -122,6 +129,7 @@ fn callers(mut section: Section<'_>, upstream: Option<&Upstream>, features: Feat
         node_rules: features.node_rules,
         bootstrap: bootstrap.unwrap_or(Fallback::Upstream),
         others,
+        extra,
         masters,
         caller_known_upstream: !own,
     };

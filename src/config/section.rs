@@ -83,6 +83,16 @@ impl<'a> Section<'a> {
         Self::new(self.path_of(key), value, self.context)
     }
 
+    /// Mappings in a list; none if it is absent.
+    pub(super) fn sections(&mut self, key: &'static str) -> Vec<Self> {
+        let items = self.read(key, "a list of mappings", |value| value.as_array().cloned());
+        let path = self.path_of(key);
+        let items = items.unwrap_or_default().into_iter().enumerate();
+        items
+            .map(|(index, item)| Self::new(format!("{path}[{index}]"), item, self.context))
+            .collect()
+    }
+
     pub(super) fn has(&self, key: &str) -> bool {
         self.keys.contains_key(key)
     }

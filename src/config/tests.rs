@@ -3,7 +3,7 @@ use std::fs;
 use test_case::test_case;
 
 use super::*;
-use crate::authorizer::Fallback;
+use crate::authorizer::{ExtraResources, ExtraRule, ExtraTarget, Fallback};
 
 /// A configuration that has nothing wrong with it, but for the files being empty.
 const GOOD: &str = "
@@ -154,6 +154,84 @@ fn the_gates_own_rights_are_never_lent(more: &str, path: &str) {
 }
 
 #[test]
+fn extra_rules_are_read() {
+    let config = load(&format!(
+        "{GOOD}
+extraRules:
+  nodes:
+    - {{apiGroups: [''], resources: [configmaps], resourceNames: [kubeadm-config], namespaces: [kube-system], verbs: [get]}}
+    - {{nonResourceURLs: [/metrics, /openapi/*, '*'], verbs: [get, head]}}
+  others: []
+"
+    ))
+    .unwrap();
+    let extra = config.authorizer.extra;
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let configmaps = ExtraRule {
+        verbs: words(&["get"]),
+        target: ExtraTarget::Resources(ExtraResources {
+            groups: words(&[""]),
+            resources: words(&["configmaps"]),
+            names: words(&["kubeadm-config"]),
+            namespaces: words(&["kube-system"]),
+        }),
+    };
+    let paths = ExtraRule {
+        verbs: words(&["get", "head"]),
+        target: ExtraTarget::Paths(words(&["/metrics", "/openapi/*", "*"])),
+    };
+    assert_eq!(extra.nodes, [configmaps, paths]);
+    assert!(extra.bootstrap.is_empty() && extra.others.is_empty());
+}
+
+#[test_case("[{apiGroups: [''], resources: [pods]}]" => "extraRules.nodes[0].verbs: is missing"; "no verbs")]
+#[test_case("[{apiGroups: [''], resources: [pods], verbs: []}]" => "extraRules.nodes[0].verbs: must not be empty"; "empty verbs")]
+#[test_case("[{resources: [pods], verbs: [get]}]" => "extraRules.nodes[0].apiGroups: is missing"; "no group")]
+#[test_case("[{apiGroups: [''], verbs: [get]}]" => "extraRules.nodes[0].resources: is missing"; "no resource")]
+#[test_case("[{nonResourceURLs: [/metrics], verbs: []}]" => "extraRules.nodes[0].verbs: must not be empty"; "no verbs for paths")]
+#[test_case("[{nonResourceURLs: [/metrics], resources: [pods], verbs: [get]}]" =>
+    "extraRules.nodes[0].nonResourceURLs: a rule is for resources or for paths, not for both, and paths are in no namespace"; "both")]
+#[test_case("[{nonResourceURLs: [/metrics], namespaces: [a], verbs: [get]}]" =>
+    "extraRules.nodes[0].nonResourceURLs: a rule is for resources or for paths, not for both, and paths are in no namespace"; "a path in a namespace")]
+#[test_case("[{nonResourceURLs: ['/a*b'], verbs: [get]}]" => "extraRules.nodes[0].nonResourceURLs: \"/a*b\" has a * that is not at its end"; "star inside")]
+#[test_case("[{nonResourceURLs: [metrics], verbs: [get]}]" => "extraRules.nodes[0].nonResourceURLs: \"metrics\" is not a path"; "no path")]
+#[test_case("[{apiGroups: [''], resources: [pods], resourceNames: [''], verbs: [list]}]" =>
+    "extraRules.nodes[0].resourceNames: must not have an empty string in it"; "no name")]
+#[test_case("[{apiGroups: [''], resources: [pods], namespaces: [], verbs: [get]}]" => "extraRules.nodes[0].namespaces: must not be empty"; "no namespaces")]
+#[test_case("[{apiGroups: [''], resources: [pods], namespaces: ['*'], verbs: [get]}]" => "extraRules.nodes[0].namespaces: are names, and no patterns"; "all namespaces")]
+#[test_case("[{apiGroups: [''], resources: [pods], verbs: [get]}, {apiGroups: [''], resources: [pods], verb: [get], verbs: [get]}]" =>
+    "extraRules.nodes[1].verb: is not a known key"; "unknown key")]
+#[test_case("[{apiGroups: '', resources: [pods], verbs: [get]}]" => "extraRules.nodes[0].apiGroups: should be a list of strings, not this string"; "no list")]
+#[test_case("[get]" => "extraRules.nodes[0]: should be a mapping of keys, not this string"; "no mapping")]
+#[test_case("{}" => "extraRules.nodes: should be a list of mappings, not a mapping"; "no list of rules")]
+fn refused_extra_rules(rules: &str) -> String {
+    let problems = problems(&format!("{GOOD}extraRules: {{nodes: {rules}}}\n"));
+    format!("{}: {}", problems[0].path, problems[0].message)
+}
+
+/// Upstream would let the caller do whatever the gate may.
+#[test_case("nodes", "apiGroups: [''], resources: [configmaps], verbs: [get]", None; "nodes have rights of the gate anyway")]
+#[test_case("bootstrap", "apiGroups: ['*'], resources: ['*'], verbs: ['*']", None; "bootstrap tokens go on by themselves")]
+#[test_case("others", "apiGroups: [''], resources: [configmaps], verbs: [get]", Some("extraRules.others"); "others")]
+#[test_case("nodes", "apiGroups: [''], resources: [configmaps], verbs: ['*']", Some("extraRules.nodes[0].verbs"); "all verbs")]
+#[test_case("nodes", "apiGroups: ['*'], resources: [configmaps], verbs: [get]", Some("extraRules.nodes[0].apiGroups"); "all groups")]
+#[test_case("nodes", "apiGroups: [''], resources: ['*/status'], verbs: [get]", Some("extraRules.nodes[0].resources"); "a subresource of all")]
+#[test_case("nodes", "nonResourceURLs: ['*'], verbs: [get]", Some("extraRules.nodes[0].nonResourceURLs"); "all paths")]
+fn extra_rules_lend_no_rights_of_the_gate(list: &str, rule: &str, refused: Option<&str>) {
+    let more = format!("extraRules: {{{list}: [{{{rule}}}]}}\n");
+    assert!(load(&format!("{GOOD}{more}")).is_ok());
+    let own = GOOD.replace("{mode: FrontProxy, certFile: a, keyFile: a}", "{mode: Own}");
+    match refused {
+        None => assert!(load(&format!("{own}{more}")).is_ok()),
+        Some(path) => {
+            let problem = first_line(&format!("{own}{more}"));
+            assert!(problem.starts_with(&format!("{path}: ")), "{problem}");
+            assert!(problem.contains("gate's own rights"), "{problem}");
+        }
+    }
+}
+
+#[test]
 fn feature_defaults_follow_the_release_and_can_be_set() {
     let old = load(&format!("{GOOD}kubernetesVersion: '1.32'\n")).unwrap();
     assert!(!old.features.certificate_uid && !old.features.front_proxy_uid);
@@ -191,11 +269,16 @@ fn not_yaml(text: &str) {
 }
 
 fn first_line(text: &str) -> String {
+    let problems = problems(text);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    format!("{}: {}", problems[0].path, problems[0].message)
+}
+
+fn problems(text: &str) -> Vec<Problem> {
     let Error::Problems { problems, .. } = load(text).unwrap_err() else {
         panic!("not a list of problems");
     };
-    assert_eq!(problems.len(), 1, "{problems:?}");
-    format!("{}: {}", problems[0].path, problems[0].message)
+    problems
 }
 
 fn load(text: &str) -> Result<Config, Error> {

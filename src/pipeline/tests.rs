@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{live::Live, *};
 use crate::{
     admission::{Admission, NodeRestriction},
-    authorizer::{Authorizer, Fallback, NodeRules},
+    authorizer::{Authorizer, ExtraRules, Fallback, NodeRules},
     caller::{Caller, User},
     identity::x509::{ClientCa, Options},
     observe::audit::{Config, Target},
@@ -147,6 +147,7 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
                 },
                 bootstrap: Fallback::Upstream,
                 others: Fallback::Deny,
+                extra: ExtraRules::NONE,
                 masters: Vec::new(),
                 caller_known_upstream: true,
             },

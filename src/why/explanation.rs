@@ -73,14 +73,14 @@ pub fn explain(asked: &Asked, authorizer: &Authorizer, known: &Known) -> Explana
     let decision = authorizer.traced(decision, caller, info, graph);
     let key = authorizer.dependency(caller, info);
     let path = key.and_then(|key| graph.path(node, key));
-    let missing = key
-        .filter(|_| path.is_none())
-        .map(|key| Missing::of(Some(node), key, graph));
+    // What an extra rule allows needs no path.
+    let needed = path.is_none() && !matches!(decision.evidence, Evidence::Extra(_));
+    let missing = key.filter(|_| needed).map(|key| Missing::of(Some(node), key, graph));
     let answer = answer(&decision, known);
     Explanation {
         answer,
         request: Request::of(node, info),
-        rule: rule(&decision).to_owned(),
+        rule: rule(&decision),
         reason: authorizer::explain(&decision, caller, info),
         client: client(answer, &decision, caller, info),
         path: path.map(Trail::from),
@@ -105,12 +105,13 @@ fn answer(decision: &Decision, known: &Known) -> Answer {
     }
 }
 
-pub(super) fn rule(decision: &Decision) -> &'static str {
-    match decision.evidence {
+pub(super) fn rule(decision: &Decision) -> String {
+    match &decision.evidence {
+        Evidence::Extra(rule) => rule.to_string(),
         Evidence::Fallback(rule)
         | Evidence::Rule(rule)
         | Evidence::Related { rule, .. }
-        | Evidence::Unrelated { rule } => rule,
+        | Evidence::Unrelated { rule } => (*rule).to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@ use test_case::test_case;
 
 use super::*;
 use crate::{
-    authorizer::{Authorizer, Fallback, NodeRules},
+    authorizer::{Authorizer, ExtraResources, ExtraRule, ExtraRules, ExtraTarget, Fallback, NodeRules},
     graph::{PersistentVolume, Pod, ServiceAccount, Store, VolumeAttachment, Watched},
 };
 
@@ -18,6 +18,7 @@ const GATE: Authorizer = Authorizer {
     },
     bootstrap: Fallback::Deny,
     others: Fallback::Deny,
+    extra: ExtraRules::NONE,
     masters: Vec::new(),
     caller_known_upstream: true,
 };
@@ -320,6 +321,51 @@ fn the_rules_have_the_last_word() {
     assert!(
         left.contains("callers.nodes.fallback leaves the reads of any other node to upstream"),
         "{left}"
+    );
+}
+
+#[test]
+fn an_extra_rule_is_named() {
+    let rule = ExtraRule {
+        verbs: vec!["get".to_owned()],
+        target: ExtraTarget::Resources(ExtraResources {
+            groups: vec![String::new()],
+            resources: vec!["secrets".to_owned()],
+            names: vec!["only-a".to_owned()],
+            namespaces: Vec::new(),
+        }),
+    };
+    let gate = Authorizer {
+        extra: ExtraRules {
+            nodes: vec![rule],
+            ..ExtraRules::NONE
+        },
+        ..GATE
+    };
+    let question = Question {
+        node: "node-b".to_owned(),
+        verb: "get".to_owned(),
+        resource: "secret".to_owned(),
+        name: "only-a".to_owned(),
+        ..Question::default()
+    };
+    let asked = question.parse().unwrap();
+    let doubtful = Known {
+        doubt: Some("nobody has heard from upstream".to_owned()),
+        ..known()
+    };
+    for known in [known(), doubtful] {
+        let explanation = explain(&asked, &gate, &known);
+        assert_eq!(explanation.answer, Answer::Allow, "whatever the graph says");
+        assert_eq!(explanation.rule, "extraRules.nodes[0]");
+        assert_eq!(explanation.missing, None);
+        let text = explanation.to_string();
+        assert!(text.contains("  rule      extraRules.nodes[0]\n"), "{text}");
+    }
+    let text = who("secret", "only-a", &gate).to_string();
+    assert!(
+        text.starts_with("every node can read secret default/only-a\n  because   extraRules.nodes[0]\n"),
+        "{text}"
     );
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{AskedObject, Known, Missing, State, Trail, explanation::rule, question::caller, text::Report};
 use crate::{
     authorizer::{self, Attributes, Authorizer},
-    decision::Verdict,
+    decision::{Evidence, Verdict},
     graph::{Key, Snapshot},
     request::Target,
 };
@@ -56,8 +56,9 @@ pub fn who_can(asked: &AskedObject, authorizer: &Authorizer, known: &Known) -> W
         Target::Resource(request) => Key::new(*kind, &request.namespace, &request.name),
         Target::Path(_) => Key::cluster(*kind, ""),
     };
-    // Where the rules do not ask the graph, nobody is allowed or refused because of it.
-    let depends = authorizer.dependency(&caller, info).is_some();
+    // Where the rules do not ask the graph, nobody is allowed or refused because of it; nor where an extra rule lets every node.
+    let extra = matches!(others.evidence, Evidence::Extra(_));
+    let depends = authorizer.dependency(&caller, info).is_some() && !extra;
     let readers = if depends { graph.readers(key) } else { Vec::new() };
     let paths = readers.iter().filter_map(|node| graph.path(node, key));
     let nodes: Vec<Trail> = paths.map(Trail::from).collect();
@@ -67,7 +68,7 @@ pub fn who_can(asked: &AskedObject, authorizer: &Authorizer, known: &Known) -> W
         nodes,
         others: Others {
             allowed: others.verdict == Verdict::Allow,
-            rule: rule(&others).to_owned(),
+            rule: rule(&others),
             reason: (!depends).then(|| authorizer::explain(&others, &caller, info)),
         },
         snapshot: State::of(known),

@@ -402,6 +402,7 @@ fn outcome(gate: &Authorizer, user: User, method: &str, target: &str) -> String 
             assert_eq!(*path, None);
             format!("related {rule}")
         }
+        (Verdict::Allow, Evidence::Extra(rule)) => format!("allow {rule}"),
         (Verdict::Allow, Evidence::Fallback(rule) | Evidence::Rule(rule)) => format!("allow {rule}"),
         (Verdict::Allow, Evidence::Unrelated { rule }) => panic!("{rule} allows what is not related"),
         (Verdict::Deny, Evidence::Fallback(key)) => {

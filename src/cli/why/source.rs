@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::objects;
 use crate::{
-    authorizer::{Authorizer, Fallback},
+    authorizer::{Authorizer, ExtraRules, Fallback},
     config::{Config, Features, KubernetesVersion},
     upstream::chain,
     why::Known,
@@ -162,6 +162,7 @@ fn authorizer(version: KubernetesVersion) -> Authorizer {
         node_rules: Features::of(version).node_rules,
         bootstrap: Fallback::Upstream,
         others: Fallback::Deny,
+        extra: ExtraRules::NONE,
         masters: Vec::new(),
         caller_known_upstream: true,
     }

@@ -3,7 +3,7 @@ use test_case::test_case;
 
 use super::*;
 use crate::{
-    authorizer::{Attributes, Authorizer, Fallback, explain},
+    authorizer::{Attributes, Authorizer, ExtraRules, Fallback, explain},
     caller::{Caller, User},
     graph::Snapshot,
     request::Head,
@@ -77,6 +77,7 @@ fn decide(features: Features, method: &str, target: &str) -> String {
         node_rules: features.node_rules,
         bootstrap: Fallback::Deny,
         others: Fallback::Deny,
+        extra: ExtraRules::NONE,
         masters: Vec::new(),
         caller_known_upstream: true,
     };
