@@ -68,6 +68,9 @@ pub(super) fn look(node: &str, verb: &Verb, request: &ResourceRequest) -> Look {
     }
 }
 
+/// A node; how much is looked at depends on its name only where it has none.
+const ANY: &str = "any";
+
 const CONNECTIONS: &[&str] = &["attach", "exec", "portforward", "proxy"];
 
 /// Whether a patch changes only the parts that objects have. What the API server takes the object for stands beside them, and is
@@ -77,6 +80,11 @@ fn stays_what_it_is(patch: &Patch<'_>) -> bool {
 }
 
 impl NodeRestriction {
+    /// Whether these rules have anything to say about a write of a node.
+    pub fn looks_at(verb: &Verb, request: &ResourceRequest) -> bool {
+        look(ANY, verb, request) != Look::Away
+    }
+
     /// Whether a write may pass, and what has to be done to it first.
     pub(super) fn judge<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
         let request = write.request;

@@ -1,6 +1,7 @@
 //! `scopegate check`: what works, what is missing, what will be enforced. Changes nothing anywhere.
 
 mod certificates;
+mod extra;
 mod report;
 mod rights;
 mod upstream;
@@ -27,6 +28,7 @@ pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
     super::runtime()?.block_on(upstream::check(&config, &mut report));
     report.section("What will be enforced");
     enforced(&config, &mut report);
+    extra::check(&config, &mut report);
     Ok(report.finish())
 }
 
