@@ -26,6 +26,8 @@ mod cli;
 mod cluster;
 /// Generated requests, and a table of known cases: a cluster that guards itself and one behind the gate answer alike.
 mod conformance;
+/// Extra rules: the gate and RBAC make the same of them.
+mod extra;
 /// Two API servers on one etcd, of which one is killed.
 mod failover;
 /// Starts the gate as a process, speaks to it, reads what it wrote.

@@ -23,6 +23,11 @@ type Record = Arc<Mutex<String>>;
 /// A gate before an upstream that answers everything but probes with these bytes, then echoes what it reads, in capitals,
 /// until it reads `bye`.
 async fn gate_before(answer: &'static str, edits: &[(&str, &str)]) -> (Gate, Record) {
+    gate_with(FORWARD, answer, edits).await
+}
+
+/// The same with something else in its configuration.
+async fn gate_with(more: &str, answer: &'static str, edits: &[(&str, &str)]) -> (Gate, Record) {
     scopegate::server::tls::install_crypto();
     let site = Site::start().await.unwrap();
     let record = Record::default();
@@ -56,7 +61,7 @@ async fn gate_before(answer: &'static str, edits: &[(&str, &str)]) -> (Gate, Rec
     })
     .await;
     site.kubeconfig("gate", upstream.address).unwrap();
-    (Gate::edited(site, FRONT_PROXY, FORWARD, edits).await, record)
+    (Gate::edited(site, FRONT_PROXY, more, edits).await, record)
 }
 
 async fn read_until(stream: &mut (impl tokio::io::AsyncRead + Unpin), wanted: &str) -> String {
@@ -69,6 +74,27 @@ async fn read_until(stream: &mut (impl tokio::io::AsyncRead + Unpin), wanted: &s
         read.push(char::from(byte));
     }
     read
+}
+
+/// As RBAC has it, get is enough for a session over WebSocket.
+#[tokio::test]
+async fn an_extra_rule_opens_a_session() {
+    let rule = "{apiGroups: [''], resources: [pods/exec], resourceNames: [web-on-node-a], verbs: [get]}";
+    let (gate, record) = gate_with(&format!("extraRules: {{nodes: [{rule}]}}\n"), AGREED, &[]).await;
+    for (target, code) in [(EXEC, "101"), (&EXEC.replace("on-node-a", "on-node-b"), "403")] {
+        let mut stream = gate.connect("node-a", b"http/1.1").await;
+        let request = format!("GET {target} HTTP/1.1\r\nHost: x\r\n{WEBSOCKET}\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let answer = read_until(&mut stream, "\r\n\r\n").await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {code} ")), "{answer}");
+    }
+    assert!(
+        !record.lock().unwrap().contains("node-b"),
+        "what no rule allows stays here"
+    );
+    let event = gate.event_where(|event| event["responseStatus"]["code"] == 101).await;
+    let reason = &event["annotations"]["authorization.k8s.io/reason"];
+    assert_eq!(reason, "extraRules.nodes[0]");
 }
 
 /// Bytes sent along with the heads, by either side, are carried too; when one side ends, so does the other.
