@@ -111,6 +111,22 @@ async fn lists_cover_namespaces_and_selectors() {
 }
 
 #[tokio::test]
+async fn a_certificate_request_is_of_whoever_makes_it() {
+    let standin = standin();
+    let requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let request = json!({
+        "metadata": { "generateName": "csr-" },
+        "spec": { "request": "", "username": "system:node:n2", "groups": [] },
+    });
+    let (code, made) = call(&standin, "POST", requests, JSON, request).await;
+    assert_eq!(code, 201);
+    let (_, list) = get(&standin, requests).await;
+    assert_eq!(list["items"], json!([made]));
+    assert_eq!(made["spec"]["username"], "system:node:n1");
+    assert_eq!(made["spec"]["groups"], json!(["system:nodes"]));
+}
+
+#[tokio::test]
 async fn refusals_are_statuses() {
     let standin = standin();
     let named = |name: &str| json!({ "metadata": { "name": name } });

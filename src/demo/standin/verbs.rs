@@ -123,6 +123,9 @@ impl Call<'_> {
         }
         set_meta(&mut object, "uid", uid);
         set_meta(&mut object, "creationTimestamp", now());
+        if kind.kind == "CertificateSigningRequest" {
+            sign_for(self.user, &mut object);
+        }
         let key = identify(kind, namespace.clone().unwrap_or_default(), &mut object)?;
         let created = self.store.create(key, object)?;
         Ok(json_response(StatusCode::CREATED, &created))
@@ -167,6 +170,14 @@ impl Call<'_> {
         }
         serde_json::from_slice(&self.body)
             .map_err(|error| Refusal::bad_request(format!("the body is not JSON: {error}")))
+    }
+}
+
+/// Writes into a certificate signing request who has made it, whatever it says itself.
+fn sign_for(user: &User, request: &mut Value) {
+    if let Some(spec) = request.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.insert("username".to_owned(), json!(user.name));
+        spec.insert("groups".to_owned(), json!(user.groups));
     }
 }
 
