@@ -33,6 +33,7 @@ fn decide(bencher: Bencher<'_, '_>, target: &str) {
     let gate = Authorizer {
         nodes: Fallback::Deny,
         node_rules: Features::of(KubernetesVersion::NEWEST).node_rules,
+        modes: scopegate::rules::Modes::DEFAULT,
         bootstrap: Fallback::Upstream,
         others: Fallback::Deny,
         extra: ExtraRules::NONE,

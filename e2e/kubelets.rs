@@ -38,6 +38,10 @@ struct Mode {
     manifest: Option<&'static str>,
     /// Whom upstream takes a node for; the node itself where there is nothing.
     upstream: Option<&'static str>,
+    /// What static pods are labelled with.
+    labels: [&'static str; 2],
+    /// What makes the gate enforce all the extended rules that kubelets can live with.
+    enforced: &'static str,
 }
 
 /// A cluster that does not restrict nodes, a gate before it, and kubelets that know nothing but the gate.
@@ -59,19 +63,49 @@ const AS_FRONT_PROXY: Mode = Mode {
     identity: FRONT_PROXY,
     manifest: None,
     upstream: None,
+    labels: KUBEADM,
+    enforced: "
+featureGates: {NodeRestrictionPods: true}
+podRestriction: {allowedLabels: [component, tier], mirrorPodNamespaces: [kubelets]}
+nodeAddresses: {allow: [0.0.0.0/0, '::/0']}
+rules: {modes: {events/object: Enforce, events/source: Enforce, node/certificatesigningrequests: Enforce,
+    node/endpoints: Enforce, nodes/addresses: Enforce}}
+",
 };
 const BY_IMPERSONATION: Mode = Mode {
     name: "impersonate",
     identity: IMPERSONATE,
     manifest: Some(include_str!("../config/kubernetes/impersonate.yaml")),
     upstream: None,
+    labels: MIGRATED,
+    enforced: "
+featureGates: {NodeRestrictionPods: true}
+podRestriction: {mirrorPodNamespaces: [kubelets]}
+nodeAddresses: {allow: [0.0.0.0/0, '::/0']}
+rules: {modes: {events/object: Enforce, events/source: Enforce, node/certificatesigningrequests: Enforce,
+    node/endpoints: Enforce, nodes/addresses: Enforce}}
+",
 };
 const AS_ITSELF: Mode = Mode {
     name: "own",
     identity: OWN,
     manifest: Some(include_str!("../config/kubernetes/own.yaml")),
     upstream: Some("scopegate"),
+    labels: MIGRATED,
+    // Upstream does not know who has asked for a certificate.
+    enforced: "
+featureGates: {NodeRestrictionPods: true}
+nodeAddresses: {allow: [0.0.0.0/0, '::/0']}
+rules: {modes: {events/object: Enforce, events/source: Enforce, node/endpoints: Enforce, nodes/addresses: Enforce}}
+",
 };
+
+/// As kubeadm labels its static pods, before and after the proposal's migration.
+const KUBEADM: [&str; 2] = ["component", "tier"];
+const MIGRATED: [&str; 2] = [
+    "unrestricted.node.kubernetes.io/component",
+    "unrestricted.node.kubernetes.io/tier",
+];
 
 /// Replicas, by name.
 const GATES: [&str; 2] = ["gate-1", "gate-2"];
@@ -210,7 +244,7 @@ async fn gate(cluster: &Cluster, mode: Mode, name: &str) -> (Process, SocketAddr
     let file = format!("{name}.yaml");
     let config = cluster.file(&file);
     if !config.exists() {
-        let more = format!("audit: {{path: {}}}\n", audit_log(name));
+        let more = format!("audit: {{path: {}}}\n{}", audit_log(name), mode.enforced);
         cluster.configuration(&file, mode.identity, &more);
         let text = std::fs::read_to_string(&config).unwrap();
         std::fs::write(&config, text.replacen("127.0.0.1:0", &free().to_string(), 1)).unwrap();

@@ -42,6 +42,8 @@ mod kubelets;
 mod kubernetes;
 /// What one client can take of the gate.
 mod limits;
+/// Rules that are enforced, warned of, recorded or off.
+mod modes;
 /// What operators rely on: start, probes, metrics, logs, reload.
 mod operating;
 /// Programs made of Kubernetes' own code.

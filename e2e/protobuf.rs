@@ -9,8 +9,8 @@ mod objects;
 mod theirs;
 
 use scopegate::protobuf::{
-    CERTIFICATE_SIGNING_REQUEST, CSI_NODE, DELETE_OPTIONS, EVICTION, Envelope, Kind, LEASE, Message, NODE,
-    PERSISTENT_VOLUME_CLAIM, POD, POD_CERTIFICATE_REQUEST, RESOURCE_SLICE, TOKEN_REQUEST, text_field,
+    CERTIFICATE_SIGNING_REQUEST, CORE_EVENT, CSI_NODE, DELETE_OPTIONS, EVENT, EVICTION, Envelope, Kind, LEASE, Message,
+    NODE, PERSISTENT_VOLUME_CLAIM, POD, POD_CERTIFICATE_REQUEST, RESOURCE_SLICE, TOKEN_REQUEST, text_field,
 };
 use serde_json::Value;
 
@@ -24,6 +24,8 @@ use crate::{
 /// Everything that nodes send and the gate looks into.
 static KINDS: &[(&str, &str, &Message)] = &[
     ("v1", "Pod", &POD),
+    ("v1", "Event", &CORE_EVENT),
+    ("events.k8s.io/v1", "Event", &EVENT),
     ("v1", "Node", &NODE),
     ("v1", "PersistentVolumeClaim", &PERSISTENT_VOLUME_CLAIM),
     ("coordination.k8s.io/v1", "Lease", &LEASE),

@@ -8,6 +8,7 @@
 mod kinds;
 mod known;
 mod node_restriction;
+mod notes;
 mod sent;
 mod tie;
 mod write;
@@ -17,9 +18,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::Uri;
 
+use self::write::Writer;
 pub use self::{
     known::{Fact, Known, KnownPod, Told, Wanted},
-    node_restriction::NodeRestriction,
+    node_restriction::{Extended, Keys, MirrorPodOwner, Network, NodeRestriction},
+    notes::{MirrorPod, Notes, Owner},
     sent::Sent,
     tie::{Change, Edit, Tie},
     write::{Content, Operation, Write},
@@ -30,12 +33,15 @@ use crate::{
     caller::{Caller, Kind},
     rejection::Rejection,
     request::{Head, Query, Target},
+    rules::Modes,
 };
 
 /// The configuration of admission.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Admission {
     pub node_restriction: NodeRestriction,
+    /// Which rules are enforced.
+    pub modes: Modes,
 }
 
 /// How much of a request there is to look at.
@@ -65,7 +71,7 @@ pub enum Payload {
 /// # use std::sync::Arc;
 /// # use scopegate::{admission::{Admitted, Tie}, authorizer::Authorized, body::Body};
 /// fn forge(authorized: Arc<Authorized>, uri: http::Uri) -> Admitted {
-///     Admitted { authorized, uri, body: Body::default(), tie: Tie::None, rehearsal: false }
+///     Admitted { authorized, uri, body: Body::default(), tie: Tie::None, rehearsal: false, notes: Default::default(), doubts: Vec::new() }
 /// }
 /// ```
 #[derive(Debug)]
@@ -75,6 +81,8 @@ pub struct Admitted {
     body: Body,
     tie: Tie,
     rehearsal: bool,
+    notes: Notes,
+    doubts: Vec<Wanted>,
 }
 
 /// What becomes of a write.
@@ -95,7 +103,7 @@ pub enum Unsure {
     /// Whether the node may have tokens for the audience it wants.
     Audience(String),
     /// What would come of this, which changes nothing.
-    Rehearsal(Admitted),
+    Rehearsal(Box<Admitted>),
 }
 
 /// Why a rule does not let a write pass.
@@ -118,7 +126,8 @@ impl Admission {
         let (caller, head) = (authorized.caller(), authorized.head());
         match (&caller.kind, &head.info().target) {
             (Kind::Node(node), Target::Resource(request)) if head.upgrade().is_none() => {
-                node_restriction::look(node, &head.info().verb, request)
+                self.node_restriction
+                    .look(node, &head.info().verb, request, &self.modes)
             }
             _ => Look::Away,
         }
@@ -135,37 +144,68 @@ impl Admission {
         let (caller, head) = (authorized.caller(), authorized.head());
         let look = self.look(authorized);
         if look == Look::Away {
-            return Admitted::new(Arc::clone(authorized), payload.take(), Edit::default()).map(Ruling::Admitted);
+            return Admitted::new(authorized, payload, Edit::default()).map(Ruling::Admitted);
         }
         let (Kind::Node(node), Target::Resource(request), Some(operation)) =
             (&caller.kind, &head.info().target, Operation::of(&head.info().verb))
         else {
             return Err(Rejection::internal("a request to be judged is no write of a node"));
         };
+        let (user, modes) = (&caller.user, &self.modes);
+        let writer = Writer { node, user, modes };
         let write = match (look, &*payload) {
-            (Look::AtHead, _) => Write::unread(node, &caller.user, operation, (head, request))?,
-            (_, Payload::Whole(body)) => Write::read(node, &caller.user, operation, (head, request), body)?,
-            (_, Payload::Stream(_)) => return Err(Rejection::internal("a body was not read")),
+            (Look::AtHead, _) => Write::unread(writer, operation, (head, request)),
+            (_, Payload::Whole(body)) => Write::read(writer, operation, (head, request), body),
+            (_, Payload::Stream(_)) => Err(Rejection::internal("a body was not read")),
+        };
+        let write = match write {
+            Ok(write) => write,
+            Err(rejection) => return self.waive(authorized, payload, rejection).map(Ruling::Admitted),
         };
         let judged = self.node_restriction.judge(&write, &known);
-        let mut admitted = |edit: Edit| Admitted::new(Arc::clone(authorized), payload.take(), edit);
+        let notes = write.into_notes();
         Ok(match judged {
-            Ok(edit) => Ruling::Admitted(admitted(edit)?),
+            Ok(edit) => {
+                let mut admitted = Admitted::new(authorized, payload, edit)?;
+                if !notes.findings.is_empty() && matches!(payload, Payload::Whole(_)) {
+                    admitted.doubts = known.consulted();
+                }
+                Ruling::Admitted(Admitted { notes, ..admitted })
+            }
             Err(No::Refused(rejection)) => match known.consulted() {
-                consulted if consulted.is_empty() => return Err(*rejection),
+                consulted if consulted.is_empty() => Ruling::Admitted(self.waive(authorized, payload, *rejection)?),
                 consulted => Ruling::Unsure(Unsure::Objects(consulted)),
             },
             Err(No::Stored) => Ruling::Unsure(Unsure::Stored),
             Err(No::Unsure(wanted)) => Ruling::Unsure(Unsure::Objects(wanted)),
             Err(No::Audience(audience)) => Ruling::Unsure(Unsure::Audience(audience)),
             Err(No::Rehearse(edit)) => {
-                let admitted = admitted(*edit)?;
-                Ruling::Unsure(Unsure::Rehearsal(Admitted {
+                let admitted = Admitted::new(authorized, payload, *edit)?;
+                Ruling::Unsure(Unsure::Rehearsal(Box::new(Admitted {
                     rehearsal: true,
                     ..admitted
-                }))
+                })))
             }
         })
+    }
+}
+
+impl Admission {
+    /// Lets pass what could not be judged, if nothing could come of judging it but a record: the API server reads it for itself.
+    pub fn waive(
+        &self,
+        authorized: &Arc<Authorized>,
+        payload: &mut Payload,
+        rejection: Rejection,
+    ) -> Result<Admitted, Rejection> {
+        let enforced = match &authorized.head().info().target {
+            Target::Resource(request) => self.node_restriction.enforces(request, &self.modes),
+            Target::Path(_) => true,
+        };
+        if enforced || rejection.rule.is_some() {
+            return Err(rejection);
+        }
+        Admitted::new(authorized, payload, Edit::default())
     }
 }
 
@@ -180,21 +220,23 @@ impl Payload {
 }
 
 impl Admitted {
-    fn new(authorized: Arc<Authorized>, body: Body, edit: Edit) -> Result<Self, Rejection> {
+    fn new(authorized: &Arc<Authorized>, payload: &mut Payload, edit: Edit) -> Result<Self, Rejection> {
         let uri = match &edit.query {
             None => authorized.head().uri().clone(),
             Some(more) => with_query(authorized.head().uri(), more)?,
         };
         let body = match edit.body {
             Some(body) => Body::from(Bytes::from(body)),
-            None => body,
+            None => payload.take(),
         };
         Ok(Self {
-            authorized,
+            authorized: Arc::clone(authorized),
             uri,
             body,
             tie: edit.tie,
             rehearsal: false,
+            notes: Notes::default(),
+            doubts: Vec::new(),
         })
     }
 
@@ -220,6 +262,16 @@ impl Admitted {
     /// would like to read.
     pub fn is_rehearsal(&self) -> bool {
         self.rehearsal
+    }
+
+    /// What is to be recorded about it.
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// What the findings rest on that only the graph has said.
+    pub fn doubts(&self) -> &[Wanted] {
+        &self.doubts
     }
 
     /// The body, given up: an admitted request is sent once.

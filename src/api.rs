@@ -3,6 +3,7 @@
 //! Rank 0 of the module order: imports nothing of ours.
 
 pub mod names;
+pub mod pods;
 mod quote;
 mod resource;
 mod verb;

@@ -23,6 +23,7 @@ use crate::{
     graph::{Key, Snapshot},
     rejection::Rejection,
     request::{Head, RequestInfo},
+    rules::{Mode, Modes, Origin, Rule},
 };
 
 /// What is judged.
@@ -49,6 +50,8 @@ pub enum Fallback {
 pub struct Authorizer {
     pub nodes: Fallback,
     pub node_rules: NodeRules,
+    /// Which rules are enforced.
+    pub modes: Modes,
     /// Holders of a bootstrap token, which is what they are forwarded with.
     pub bootstrap: Fallback,
     pub others: Fallback,
@@ -89,9 +92,10 @@ pub struct Denied {
 }
 
 impl Authorizer {
-    /// Judges a request and keeps the judged head with the verdict.
+    /// Judges a request and keeps the judged head with the verdict. What is refused by a rule that is not enforced may be
+    /// [condoned](Self::condone) when nothing more is to be learned about it.
     pub fn authorize(&self, caller: Caller, head: Head, graph: &Snapshot) -> Result<Authorized, Box<Denied>> {
-        let decision = self.decide(Attributes {
+        let decision = self.rule_on(Attributes {
             caller: &caller,
             info: head.info(),
             impersonates: head.impersonates(),
@@ -111,23 +115,52 @@ impl Authorizer {
         self.authorize(denied.caller, denied.head, graph)
     }
 
+    /// Lets pass what was refused, if the rule that refuses it is not enforced.
+    pub fn condone(&self, denied: Box<Denied>) -> Result<Authorized, Box<Denied>> {
+        match self.modes.of_any(denied.decision.evidence.rule()) {
+            Mode::Enforce => Err(denied),
+            mode => {
+                let Denied { caller, head, decision } = *denied;
+                let decision = decision.condone(mode);
+                Ok(Authorized { caller, head, decision })
+            }
+        }
+    }
+
     /// The decision alone, for whoever wants to know and not to act. It allocates nothing.
     pub fn decide(&self, attributes: Attributes<'_>) -> Decision {
+        let decision = self.rule_on(attributes);
+        match (decision.verdict, self.modes.of_any(decision.evidence.rule())) {
+            (Verdict::Allow, _) | (Verdict::Deny, Mode::Enforce) => decision,
+            (Verdict::Deny, mode) => decision.condone(mode),
+        }
+    }
+
+    /// What the rules say, whether they are enforced or not.
+    fn rule_on(&self, attributes: Attributes<'_>) -> Decision {
         if let Some(denied) = self.masters(attributes.caller) {
             return denied;
         }
         if attributes.impersonates {
             let reason = "this gate does not let callers impersonate";
-            return Decision::deny(Reason::Text(reason), Evidence::Rule("callers/impersonation"));
+            return Decision::deny(Reason::Text(reason), Evidence::Rule(Rule::CallersImpersonation));
         }
         let extra = || self.extra.decide(&attributes.caller.kind, attributes.info);
         match &attributes.caller.kind {
             Kind::Node(node) => self.node(node, attributes),
             Kind::Bootstrap(_) => {
-                extra().unwrap_or_else(|| fallback(self.bootstrap, "callers.bootstrap", "this gate is not for joining"))
+                let evidence = Evidence::Fallback {
+                    rule: Rule::CallersBootstrap,
+                    key: "callers.bootstrap",
+                };
+                extra().unwrap_or_else(|| fallback(self.bootstrap, evidence, "this gate is not for joining"))
             }
             Kind::Other => {
-                extra().unwrap_or_else(|| fallback(self.others, "callers.others", "this gate serves nodes only"))
+                let evidence = Evidence::Fallback {
+                    rule: Rule::CallersOthers,
+                    key: "callers.others",
+                };
+                extra().unwrap_or_else(|| fallback(self.others, evidence, "this gate serves nodes only"))
             }
         }
     }
@@ -135,7 +168,7 @@ impl Authorizer {
     /// The object in the graph that the decision about a request depends on, if it depends on one.
     pub fn dependency<'a>(&self, caller: &Caller, info: &'a RequestInfo) -> Option<Key<'a>> {
         let Kind::Node(node) = &caller.kind else { return None };
-        match self.node_rules.judge(node, info) {
+        match self.node_rules.judge(node, info, &self.modes) {
             (_, Opinion::IfRelated(key)) => Some(key),
             _ => None,
         }
@@ -156,21 +189,27 @@ impl Authorizer {
         let Attributes {
             caller, info, graph, ..
         } = attributes;
-        let (rule, opinion) = self.node_rules.judge(node, info);
+        let (rule, opinion) = self.node_rules.judge(node, info, &self.modes);
+        let fallback = Evidence::Fallback {
+            rule,
+            key: NODES_FALLBACK,
+        };
         let (reason, evidence) = match opinion {
             Opinion::Allow => return Decision::allow(Evidence::Rule(rule)),
             Opinion::IfRelated(key) if graph.reaches(node, key) => {
                 return Decision::allow(Evidence::Related { rule, path: None });
             }
             Opinion::IfRelated(_) => (Reason::NoRelationship, Evidence::Unrelated { rule }),
-            Opinion::None(Reason::None) => (Reason::None, Evidence::Fallback(NODES_FALLBACK)),
+            Opinion::None(Reason::None) => (Reason::None, fallback.clone()),
             Opinion::None(reason) => (reason, Evidence::Rule(rule)),
         };
         everyone::decide(attributes, self.caller_known_upstream)
             .or_else(|| self.extra.decide(&caller.kind, info))
             .unwrap_or_else(|| match self.nodes {
+                // Upstream would allow what only the gate refuses.
+                _ if rule.origin() == Origin::Extended => Decision::deny(reason, evidence),
                 Fallback::Deny => Decision::deny(reason, evidence),
-                Fallback::Upstream => Decision::allow(Evidence::Fallback(NODES_FALLBACK)),
+                Fallback::Upstream => Decision::allow(fallback),
             })
     }
 
@@ -181,7 +220,7 @@ impl Authorizer {
         refused.then(|| {
             Decision::deny(
                 Reason::Text("users in group \"system:masters\" pass only if callers.allowMasters names them"),
-                Evidence::Rule("callers/masters"),
+                Evidence::Rule(Rule::CallersMasters),
             )
         })
     }
@@ -221,10 +260,10 @@ impl From<Box<Denied>> for Rejection {
     }
 }
 
-fn fallback(fallback: Fallback, key: &'static str, reason: &'static str) -> Decision {
+fn fallback(fallback: Fallback, evidence: Evidence, reason: &'static str) -> Decision {
     match fallback {
-        Fallback::Deny => Decision::deny(Reason::Text(reason), Evidence::Fallback(key)),
-        Fallback::Upstream => Decision::allow(Evidence::Fallback(key)),
+        Fallback::Deny => Decision::deny(Reason::Text(reason), evidence),
+        Fallback::Upstream => Decision::allow(evidence),
     }
 }
 

@@ -3,6 +3,7 @@
 mod certs;
 mod check;
 mod demo;
+mod rules;
 mod serve;
 mod why;
 
@@ -64,6 +65,8 @@ enum Command {
     /// For secrets, configmaps, serviceaccounts, pods, volumes and their claims, and whatever else nodes may read because
     /// it is theirs. Exits with 0 if any node can, and with 1 if none can or it could not be asked.
     WhoCan(why::WhoCan),
+    /// List every rule with its mode: what is refused, what is only recorded, and what each rule says
+    Rules(rules::Rules),
     /// Print a completion script for a shell
     ///
     /// For example: scopegate completions bash > /etc/bash_completion.d/scopegate
@@ -80,6 +83,7 @@ pub fn main() -> ExitCode {
         Command::Demo(demo) => demo.run(),
         Command::Why(why) => why.run(),
         Command::WhoCan(who_can) => who_can.run(),
+        Command::Rules(rules) => rules.run(),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "scopegate", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::rules::{Mode, Rule};
+
 /// What an authorizer thinks of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
@@ -33,19 +35,19 @@ pub enum Reason {
 pub enum Evidence {
     /// A rule that the configuration has added allows it.
     Extra(ExtraRuleAt),
-    /// The rules have no opinion, and the configuration key named here says what that means.
-    Fallback(&'static str),
-    /// The named rule settled it.
-    Rule(&'static str),
+    /// The rule has no opinion, and the configuration key named here says what that means.
+    Fallback { rule: Rule, key: &'static str },
+    /// The rule settled it.
+    Rule(Rule),
     /// The rule allows it because the graph leads from the object to the node.
     Related {
-        rule: &'static str,
+        rule: Rule,
         /// How it leads there. Deciding leaves it out; it is for records.
         path: Option<String>,
     },
     /// The rule would allow it if the graph led from the object to the node: a refusal that a graph which lags behind
     /// could explain.
-    Unrelated { rule: &'static str },
+    Unrelated { rule: Rule },
 }
 
 /// Where in the configuration an extra rule stands.
@@ -62,6 +64,20 @@ pub struct Decision {
     /// What the client reads behind the refusal.
     pub reason: Reason,
     pub evidence: Evidence,
+    /// Of a request that passes though the rule is against it: how the rule is set.
+    pub condoned: Option<Mode>,
+}
+
+impl Evidence {
+    /// The rule that settled it; nothing if the configuration did by itself.
+    pub fn rule(&self) -> Option<Rule> {
+        match self {
+            Self::Extra(_) => None,
+            Self::Fallback { rule, .. } | Self::Rule(rule) | Self::Related { rule, .. } | Self::Unrelated { rule } => {
+                Some(*rule)
+            }
+        }
+    }
 }
 
 impl fmt::Display for ExtraRuleAt {
@@ -77,6 +93,7 @@ impl Decision {
             verdict: Verdict::Allow,
             reason: Reason::None,
             evidence,
+            condoned: None,
         }
     }
 
@@ -85,6 +102,16 @@ impl Decision {
             verdict: Verdict::Deny,
             reason,
             evidence,
+            condoned: None,
+        }
+    }
+
+    /// The same, but it passes.
+    pub fn condone(self, mode: Mode) -> Self {
+        Self {
+            verdict: Verdict::Allow,
+            condoned: Some(mode),
+            ..self
         }
     }
 

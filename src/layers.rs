@@ -6,6 +6,7 @@ use std::{fs, path::Path};
 const RANKS: &[(&str, u8)] = &[
     ("api", 0),
     ("json", 0),
+    ("rules", 0),
     ("body", 1),
     ("caller", 1),
     ("decision", 1),

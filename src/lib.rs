@@ -8,6 +8,7 @@
 // 0: words
 pub mod api;
 pub mod json;
+pub mod rules;
 
 // 1: leaves
 pub mod body;

@@ -7,7 +7,10 @@ use std::{borrow::Cow, fmt};
 
 use http::StatusCode;
 
-use crate::api::{GroupResource, clip, quote};
+use crate::{
+    api::{GroupResource, clip, quote},
+    rules::Rule,
+};
 
 /// Whose fault it was; decides how loud the log is about it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -48,6 +51,8 @@ pub struct Rejection {
     /// What the log says beyond the message; never sent to the client.
     pub log: Option<String>,
     pub fault: Fault,
+    /// The rule that refused the request, where one did.
+    pub rule: Option<Rule>,
 }
 
 /// Longer than any message has to be.
@@ -255,6 +260,14 @@ impl Rejection {
     }
 
     /// What a client has sent is not sent back at any length.
+    /// The same, by the word of a rule.
+    pub fn by(self, rule: Rule) -> Self {
+        Self {
+            rule: Some(rule),
+            ..self
+        }
+    }
+
     fn client(code: StatusCode, reason: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         let mut message = message.into();
         if message.len() > MAX_MESSAGE {
@@ -268,6 +281,7 @@ impl Rejection {
             retry_after: None,
             log: None,
             fault: Fault::Client,
+            rule: None,
         }
     }
 

@@ -62,6 +62,7 @@ pub(super) fn gate() -> Authorizer {
     Authorizer {
         nodes: Fallback::Deny,
         node_rules: Features::of(KubernetesVersion::NEWEST).node_rules,
+        modes: scopegate::rules::Modes::DEFAULT,
         bootstrap: Fallback::Upstream,
         others: Fallback::Deny,
         extra: ExtraRules::NONE,

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::Request;
 use scopegate::{
-    admission::{Admission, Known, NodeRestriction, Payload, Ruling, Told, Wanted},
+    admission::{Admission, Extended, Known, MirrorPodOwner, NodeRestriction, Payload, Ruling, Told, Wanted},
     authorizer::{Authorized, Authorizer, ExtraRules, Fallback},
     caller::{Caller, User},
     config::{Features, KubernetesVersion},
     graph::{Key, Kind, Pod, Snapshot, Store},
     rejection::Rejection,
     request::Head,
+    rules::Modes,
 };
 use serde_json::json;
 
@@ -44,6 +45,7 @@ impl Gate {
             authorizer: Authorizer {
                 nodes: Fallback::Deny,
                 node_rules: features.node_rules,
+                modes: Modes::DEFAULT,
                 bootstrap: Fallback::Upstream,
                 others: Fallback::Deny,
                 extra: ExtraRules::NONE,
@@ -56,7 +58,10 @@ impl Gate {
                     any_certificate: false,
                     pod_certificates: false,
                     apply: false,
+                    mirror_pod_owner: MirrorPodOwner::Upstream,
+                    extended: Extended::default(),
                 },
+                modes: Modes::DEFAULT,
             },
             graph: store.publish(),
         }
@@ -92,7 +97,10 @@ impl Gate {
             ..Told::default()
         };
         let mut payload = Payload::Whole(written.body.clone());
-        self.admission
-            .admit(&written.authorized, &mut payload, Known::new(&self.graph, true, &told))
+        self.admission.admit(
+            &written.authorized,
+            &mut payload,
+            Known::new((&self.graph, true), true, &told),
+        )
     }
 }

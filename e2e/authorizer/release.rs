@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, ops::RangeInclusive};
 
-use scopegate::{authorizer::Authorizer, config::Config};
+use scopegate::{authorizer::Authorizer, config::Config, rules::Modes};
 use serde_json::json;
 
 use crate::random::Random;
@@ -74,6 +74,11 @@ impl Release {
             json!(gates)
         );
         fs::write(&path, text).unwrap();
-        Config::load(&path).unwrap().authorizer
+        let authorizer = Config::load(&path).unwrap().authorizer;
+        // What only the gate has is not compared.
+        Authorizer {
+            modes: Modes::UPSTREAM,
+            ..authorizer
+        }
     }
 }

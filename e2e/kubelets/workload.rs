@@ -71,6 +71,8 @@ impl Scene {
     pub(super) async fn static_pods(&self) {
         let mut manifest = pod("static", "", &json!({}));
         manifest["metadata"]["namespace"] = json!(NAMESPACE);
+        let [component, tier] = self.mode.labels;
+        manifest["metadata"]["labels"] = json!({component: "etcd", tier: "control-plane"});
         for node in &self.nodes {
             node.add_static_pod(&manifest);
         }

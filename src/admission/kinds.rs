@@ -24,14 +24,20 @@ pub(super) struct Endpoint {
 }
 
 const ENDPOINTS: &[Endpoint] = &[
+    endpoint("", "events", "", "Event", &protobuf::CORE_EVENT, Some(&patch::OTHER)),
+    endpoint(
+        "events.k8s.io",
+        "events",
+        "",
+        "Event",
+        &protobuf::EVENT,
+        Some(&patch::OTHER),
+    ),
     Endpoint {
         passed_over: Some("status"),
         ..endpoint("", "nodes", "", "Node", &protobuf::NODE, Some(&patch::NODE))
     },
-    Endpoint {
-        passed_over: Some("status"),
-        ..endpoint("", "nodes", "status", "Node", &protobuf::NODE, Some(&patch::NODE))
-    },
+    endpoint("", "nodes", "status", "Node", &protobuf::NODE, Some(&patch::NODE)),
     endpoint(
         "",
         "persistentvolumeclaims",

@@ -8,12 +8,17 @@ use std::{cell::RefCell, collections::BTreeSet};
 use bytes::Bytes;
 
 use super::No;
-use crate::graph::{Facts, Key, Kind, Pod, PodFacts, Snapshot};
+use crate::{
+    graph::{Facts, Key, Kind, Pod, PodFacts, Snapshot},
+    rejection::Rejection,
+};
 
 /// The graph, and what upstream has said since about this write.
 #[derive(Debug)]
 pub struct Known<'a> {
     graph: &'a Snapshot,
+    /// Whether what the graph says of single objects is taken. It is not where it has been wrong about this write.
+    trusted: bool,
     /// Whether the graph is up to date. What it knows of a pod with a uid stays true when it is not.
     fresh: bool,
     told: &'a Told,
@@ -58,9 +63,10 @@ pub struct KnownPod {
 }
 
 impl<'a> Known<'a> {
-    pub fn new(graph: &'a Snapshot, fresh: bool, told: &'a Told) -> Self {
+    pub fn new((graph, trusted): (&'a Snapshot, bool), fresh: bool, told: &'a Told) -> Self {
         Self {
             graph,
+            trusted,
             fresh,
             told,
             consulted: RefCell::default(),
@@ -92,7 +98,7 @@ impl<'a> Known<'a> {
             Some(_) => None,
             None => {
                 self.note(key);
-                self.graph.facts(key).filter(|_| self.fresh)
+                self.graph.facts(key).filter(|_| self.trusted && self.fresh)
             }
         }
     }
@@ -108,7 +114,7 @@ impl<'a> Known<'a> {
             Some(_) => None,
             None => {
                 self.note(key);
-                let facts = self.graph.pod(node, key)?.clone();
+                let facts = self.graph.pod(node, key).filter(|_| self.trusted)?.clone();
                 let is_own = true;
                 Some(KnownPod { is_own, facts })
             }
@@ -123,6 +129,28 @@ impl<'a> Known<'a> {
             Some(_) => Ok(None),
             None => Err(No::Unsure(vec![Wanted::from(key)])),
         }
+    }
+
+    /// Another node that has the address. Only the graph can tell which, and upstream whether it still has it.
+    pub fn node_with_address(&self, address: &str, except: &str) -> Result<Option<&'a str>, Rejection> {
+        if !self.fresh {
+            return Err(Rejection::not_known(
+                "the graph is not up to date on whose an address is",
+            ));
+        }
+        let Some(other) = self.graph.node_with_address(address, except) else {
+            return Ok(None);
+        };
+        let key = Key::cluster(Kind::Node, other);
+        let still = match self.told(key) {
+            Some(Some(Fact::Other(Facts::Node { addresses, .. }))) => addresses.iter().any(|has| has == address),
+            Some(_) => false,
+            None => {
+                self.note(key);
+                true
+            }
+        };
+        Ok(still.then_some(other))
     }
 
     fn told(&self, key: Key<'_>) -> Option<Option<&'a Fact>> {

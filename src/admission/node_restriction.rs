@@ -4,6 +4,7 @@
 
 mod certificate;
 mod claim;
+mod extended;
 mod labels;
 mod mirror;
 mod node;
@@ -13,11 +14,21 @@ mod read;
 mod shape;
 mod token;
 
+pub use self::{
+    extended::{Extended, Keys, Network},
+    mirror::MirrorPodOwner,
+};
 use super::{Content, Edit, Known, Look, No, Operation, Write, write::unsupported_patch};
-use crate::{api::Verb, patch::Patch, rejection::Rejection, request::ResourceRequest};
+use crate::{
+    api::Verb,
+    patch::Patch,
+    rejection::Rejection,
+    request::ResourceRequest,
+    rules::{Mode, Modes, Rule},
+};
 
 /// What differs between releases and clusters.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NodeRestriction {
     /// `ServiceAccountNodeAudienceRestriction`: tokens only for audiences that the pod's volumes are for.
     pub audiences: bool,
@@ -27,10 +38,12 @@ pub struct NodeRestriction {
     pub pod_certificates: bool,
     /// Whether nodes may use server-side apply on what is judged by its content; upstream is then asked first what would come of it.
     pub apply: bool,
+    pub mirror_pod_owner: MirrorPodOwner,
+    pub extended: Extended,
 }
 
 /// How much of a write these rules look at.
-pub(super) fn look(node: &str, verb: &Verb, request: &ResourceRequest) -> Look {
+fn look(node: &str, verb: &Verb, request: &ResourceRequest) -> Look {
     let Some(operation) = Operation::of(verb) else {
         return Look::Away;
     };
@@ -71,6 +84,12 @@ pub(super) fn look(node: &str, verb: &Verb, request: &ResourceRequest) -> Look {
 /// A node; how much is looked at depends on its name only where it has none.
 const ANY: &str = "any";
 
+fn is_event(request: &ResourceRequest) -> bool {
+    let resource = &request.resource;
+    (resource.is("", "events") || resource.is("events.k8s.io", "events")) && request.subresource.is_empty()
+}
+
+const ABOUT_EVENTS: &[Rule] = &[Rule::EventsObject, Rule::EventsSource];
 const CONNECTIONS: &[&str] = &["attach", "exec", "portforward", "proxy"];
 
 /// Whether a patch changes only the parts that objects have. What the API server takes the object for stands beside them, and is
@@ -85,15 +104,42 @@ impl NodeRestriction {
         look(ANY, verb, request) != Look::Away
     }
 
+    /// Whether any of these rules is enforced on a resource.
+    pub(super) fn enforces(&self, request: &ResourceRequest, modes: &Modes) -> bool {
+        if is_event(request) {
+            ABOUT_EVENTS.iter().any(|rule| modes.of(*rule) == Mode::Enforce)
+        } else {
+            !modes.is_dry()
+        }
+    }
+
+    /// How much of a write has to be seen. Events are looked at only for a rule that looks at them.
+    pub(super) fn look(&self, node: &str, verb: &Verb, request: &ResourceRequest, modes: &Modes) -> Look {
+        match look(node, verb, request) {
+            Look::Away if is_event(request) && ABOUT_EVENTS.iter().any(|rule| modes.of(*rule) != Mode::Off) => {
+                match Operation::of(verb) {
+                    Some(Operation::Create | Operation::Update) => Look::AtBody,
+                    _ => Look::Away,
+                }
+            }
+            look => look,
+        }
+    }
+
     /// Whether a write may pass, and what has to be done to it first.
     pub(super) fn judge<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
         let request = write.request;
         if write.node.is_empty() {
             let user = crate::api::quote(&write.user.name);
-            return Err(write.forbidden(format_args!("could not determine node from user {user}")));
+            write.refuse(
+                Rule::RestrictionName,
+                format_args!("could not determine node from user {user}"),
+            )?;
+            return Ok(Edit::default());
         }
         match (request.resource.group.as_str(), request.resource.resource.as_str()) {
             ("", "nodes") => self.node(write, known),
+            ("" | "events.k8s.io", "events") => self.extended.event(write, known),
             ("", "persistentvolumeclaims") => self.claim(write, known),
             ("", "pods") => self.pod(write, known),
             ("", "serviceaccounts") => self.token(write, known),

@@ -114,7 +114,7 @@ impl<'a> Sent<'a> {
 
 /// Whether the API server, which looks for what an object is in whatever case it is written, could take a key for one of these. It
 /// folds letters as Go does: the long s and the sign of the kelvin are letters too.
-fn is_look_alike(key: &str) -> bool {
+pub(super) fn is_look_alike(key: &str) -> bool {
     let folded = || key.chars().flat_map(char::to_lowercase).flat_map(char::to_uppercase);
     let names = ["apiVersion", "kind"];
     !names.contains(&key) && names.iter().any(|name| folded().eq(name.to_uppercase().chars()))

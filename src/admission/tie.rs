@@ -10,7 +10,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::{
     No,
     known::Known,
-    sent::with_texts,
+    sent::{is_look_alike, with_texts},
     write::{Content, Operation, Write, metadata_text as text, rejected},
 };
 use crate::{
@@ -228,7 +228,10 @@ impl<'a> Write<'a> {
 fn is_of_the_kind_of(new: &Json<'_>, old: &Json<'_>, typed: bool) -> Result<(), Rejection> {
     let is_same = |key: &&str| new.get(key) == old.get(key) || typed && new.get(key).is_none();
     let mut keys = new.as_object().into_iter().flat_map(Object::iter).map(|(key, _)| key);
-    if ["apiVersion", "kind"].iter().all(is_same) && (typed || keys.all(|key| PARTS.contains(&key))) {
+    // Of the objects that have other parts, no rule looks at any but by their names.
+    let has_others = old.get("kind").and_then(Json::as_str) == Some("Event");
+    let known = keys.all(|key| PARTS.contains(&key) || has_others && !is_look_alike(key));
+    if ["apiVersion", "kind"].iter().all(is_same) && (typed || known) {
         return Ok(());
     }
     Err(Rejection::bad_request(

@@ -1,10 +1,13 @@
 //! What a node would write: its body, read once, in whatever form it came.
 
+use std::cell::RefCell;
+
 use http::header::CONTENT_TYPE;
 
 use super::{
     No,
     kinds::{Endpoint, version},
+    notes::{MirrorPod, Notes},
     sent::Sent,
 };
 use crate::{
@@ -15,6 +18,7 @@ use crate::{
     protobuf,
     rejection::{Details, Rejection},
     request::{Head, ResourceRequest},
+    rules::{Mode, Modes, Rule},
 };
 
 /// One write of a node.
@@ -26,6 +30,16 @@ pub struct Write<'a> {
     pub request: &'a ResourceRequest,
     pub content: Content<'a>,
     pub(super) head: &'a Head,
+    modes: &'a Modes,
+    notes: RefCell<Notes>,
+}
+
+/// Who writes, and how its writes are judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Writer<'a> {
+    pub(super) node: &'a str,
+    pub(super) user: &'a User,
+    pub(super) modes: &'a Modes,
 }
 
 /// What admission plugins call an operation; a patch is an update.
@@ -47,7 +61,7 @@ pub enum Content<'a> {
     Apply(Json<'a>),
 }
 
-const NAMESPACED: &[&str] = &["leases", "podcertificaterequests", "pods"];
+const NAMESPACED: &[&str] = &["events", "leases", "podcertificaterequests", "pods"];
 const APPLY: &str = "application/apply-patch+yaml";
 const PATCHES: &[(&str, patch::Type)] = &[
     ("application/json-patch+json", patch::Type::Json),
@@ -80,8 +94,7 @@ impl Operation {
 impl<'a> Write<'a> {
     /// A write whose body nobody wants to look at.
     pub(super) fn unread(
-        node: &'a str,
-        user: &'a User,
+        Writer { node, user, modes }: Writer<'a>,
         operation: Operation,
         (head, request): (&'a Head, &'a ResourceRequest),
     ) -> Result<Self, Rejection> {
@@ -95,18 +108,19 @@ impl<'a> Write<'a> {
             request,
             content: Content::Nothing,
             head,
+            modes,
+            notes: RefCell::default(),
         })
     }
 
     /// Reads the body. What has no meaning, or more than one, is refused.
     pub(super) fn read(
-        node: &'a str,
-        user: &'a User,
+        writer: Writer<'a>,
         operation: Operation,
         (head, request): (&'a Head, &'a ResourceRequest),
         body: &'a [u8],
     ) -> Result<Self, Rejection> {
-        let mut write = Self::unread(node, user, operation, (head, request))?;
+        let mut write = Self::unread(writer, operation, (head, request))?;
         write.content = match head.info().verb {
             Verb::Patch => write.patch(body)?,
             Verb::Delete | Verb::DeleteCollection if body.is_empty() => Content::Nothing,
@@ -196,12 +210,39 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// 403, as admission plugins word it.
-    pub fn forbidden(&self, why: impl std::fmt::Display) -> No {
+    /// How a rule is set.
+    pub fn mode(&self, rule: Rule) -> Mode {
+        self.modes.of(rule)
+    }
+
+    /// A rule is against the write: 403, as admission plugins word it. If the rule is not enforced, that is noted, and what
+    /// stands behind it goes on to be judged.
+    pub fn refuse(&self, rule: Rule, why: impl std::fmt::Display) -> Result<(), No> {
         let resource = &self.request.resource;
         let name = self.name();
         let message = format!("{resource} {} is forbidden: {why}", crate::api::quote(name));
-        No::refused(Rejection::forbidden(message, Details::of(resource, name)))
+        self.refuse_with(rule, Rejection::forbidden(message, Details::of(resource, name)))
+    }
+
+    /// The same, with something else than a 403.
+    pub fn refuse_with(&self, rule: Rule, rejection: Rejection) -> Result<(), No> {
+        match self.mode(rule) {
+            Mode::Enforce => Err(No::refused(rejection.by(rule))),
+            Mode::Off => Ok(()),
+            mode => {
+                self.notes.borrow_mut().found(rule, mode, &rejection.message);
+                Ok(())
+            }
+        }
+    }
+
+    /// It creates this mirror pod.
+    pub(super) fn mirrors(&self, pod: MirrorPod) {
+        self.notes.borrow_mut().mirror_pod = Some(Box::new(pod));
+    }
+
+    pub(super) fn into_notes(self) -> Notes {
+        self.notes.into_inner()
     }
 
     /// What a refusal calls the object.

@@ -9,10 +9,8 @@ use crate::{
     api::{Verb, names},
     decision::{Decision, Evidence, Reason},
     request::{ResourceRequest, Target},
+    rules::Rule,
 };
-
-const DISCOVERY: &str = "everyone/discovery";
-const SELF_REVIEWS: &str = "everyone/self-reviews";
 
 /// Paths that may be read. A trailing `*` stands for any rest, as in RBAC.
 const DISCOVERY_PATHS: &[&str] = &[
@@ -44,15 +42,15 @@ pub(super) fn decide(attributes: Attributes<'_>, caller_known_upstream: bool) ->
     }
     match &info.target {
         Target::Path(path) if info.verb == Verb::Get && is_discovery(path) => {
-            Some(Decision::allow(Evidence::Rule(DISCOVERY)))
+            Some(Decision::allow(Evidence::Rule(Rule::EveryoneDiscovery)))
         }
         Target::Resource(request) if info.verb == Verb::Create && is_self_review(request) => {
             Some(if caller_known_upstream {
-                Decision::allow(Evidence::Rule(SELF_REVIEWS))
+                Decision::allow(Evidence::Rule(Rule::EveryoneSelfReviews))
             } else {
                 Decision::deny(
                     Reason::Text("upstream sees the gate instead of the caller and would answer about the gate"),
-                    Evidence::Rule(SELF_REVIEWS),
+                    Evidence::Rule(Rule::EveryoneSelfReviews),
                 )
             })
         }

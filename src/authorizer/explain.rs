@@ -13,14 +13,18 @@ use crate::{
 pub fn explain(decision: &Decision, caller: &Caller, info: &RequestInfo) -> String {
     let evidence = match &decision.evidence {
         Evidence::Extra(rule) => rule.to_string(),
-        Evidence::Fallback(key) => format!("no rule has an opinion, {key} decides"),
+        Evidence::Fallback { key, .. } => format!("no rule has an opinion, {key} decides"),
         Evidence::Rule(rule) | Evidence::Unrelated { rule } => format!("rule {rule}"),
         Evidence::Related { rule, path: None } => format!("rule {rule}, by the graph"),
         Evidence::Related { rule, path: Some(path) } => format!("rule {rule}, by the graph: {path}"),
     };
-    match reason(decision.reason, caller, info).as_ref() {
+    let explained = match reason(decision.reason, caller, info).as_ref() {
         "" => evidence,
         reason => format!("{evidence}: {reason}"),
+    };
+    match decision.condoned {
+        None => explained,
+        Some(mode) => format!("would be refused, but the rule's mode is {mode}: {explained}"),
     }
 }
 

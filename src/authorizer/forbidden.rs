@@ -30,7 +30,10 @@ pub fn rejection(caller: &Caller, info: &RequestInfo, decision: &Decision) -> Re
     if !reason.is_empty() {
         let _ = write!(message, ": {reason}");
     }
-    Rejection::forbidden(message, details)
+    Rejection {
+        rule: decision.evidence.rule(),
+        ..Rejection::forbidden(message, details)
+    }
 }
 
 fn attempt(caller: &Caller, info: &RequestInfo) -> String {

@@ -12,6 +12,7 @@ use crate::{
     decision::Reason,
     graph::{Key, Kind},
     request::{RequestInfo, ResourceRequest, Target},
+    rules::{Mode, Modes, Rule},
 };
 
 /// What differs between releases, and between clusters of the same release.
@@ -52,43 +53,50 @@ struct Asked<'a, 'n> {
 const LEASE_NAMESPACE: &str = "kube-node-lease";
 
 impl NodeRules {
-    /// The name of the rule that applies, and what it says.
-    pub(super) fn judge<'a>(&self, node: &str, info: &'a RequestInfo) -> (&'static str, Opinion<'a>) {
+    /// The rule that applies, and what it says.
+    pub(super) fn judge<'a>(&self, node: &str, info: &'a RequestInfo, modes: &Modes) -> (Rule, Opinion<'a>) {
         if node.is_empty() {
-            return ("node/name", Opinion::None(Reason::UnknownNode));
+            return (Rule::NodeName, Opinion::None(Reason::UnknownNode));
         }
         let Target::Resource(request) = &info.target else {
-            return ("node/paths", Opinion::None(Reason::None));
+            return (Rule::NodePaths, Opinion::None(Reason::None));
         };
         let verb = &info.verb;
-        self.by_resource(Asked { node, verb, request })
+        let asked = Asked { node, verb, request };
+        let (rule, opinion) = self.by_resource(asked);
+        match asked.extended() {
+            Some((narrower, narrowed)) if opinion == Opinion::Allow && modes.of(narrower) != Mode::Off => {
+                (narrower, narrowed)
+            }
+            _ => (rule, opinion),
+        }
     }
 
-    fn by_resource<'a>(&self, asked: Asked<'a, '_>) -> (&'static str, Opinion<'a>) {
+    fn by_resource<'a>(&self, asked: Asked<'a, '_>) -> (Rule, Opinion<'a>) {
         let request = asked.request;
         match (request.resource.group.as_str(), request.resource.resource.as_str()) {
-            ("", "secrets") => ("node/secrets", asked.read_namespaced(Kind::Secret)),
-            ("", "configmaps") => ("node/configmaps", asked.read_namespaced(Kind::ConfigMap)),
-            ("", "pods") if self.selectors => ("node/pods", asked.pod()),
-            ("", "nodes") if self.selectors => ("node/nodes", asked.own_node()),
-            ("", "serviceaccounts") => ("node/serviceaccounts", self.service_account(asked)),
+            ("", "secrets") => (Rule::NodeSecrets, asked.read_namespaced(Kind::Secret)),
+            ("", "configmaps") => (Rule::NodeConfigMaps, asked.read_namespaced(Kind::ConfigMap)),
+            ("", "pods") if self.selectors => (Rule::NodePods, asked.pod()),
+            ("", "nodes") if self.selectors => (Rule::NodeNodes, asked.own_node()),
+            ("", "serviceaccounts") => (Rule::NodeServiceAccounts, self.service_account(asked)),
             ("", "persistentvolumeclaims") => match request.subresource.as_str() {
                 "status" => (
-                    "node/persistentvolumeclaims/status",
+                    Rule::NodePersistentVolumeClaimStatus,
                     asked.update_status(Kind::PersistentVolumeClaim),
                 ),
-                _ => ("node/persistentvolumeclaims", asked.get(Kind::PersistentVolumeClaim)),
+                _ => (Rule::NodePersistentVolumeClaims, asked.get(Kind::PersistentVolumeClaim)),
             },
-            ("", "persistentvolumes") => ("node/persistentvolumes", asked.get(Kind::PersistentVolume)),
-            ("coordination.k8s.io", "leases") => ("node/leases", asked.lease()),
-            ("resource.k8s.io", "resourceclaims") => ("node/resourceclaims", asked.get(Kind::ResourceClaim)),
-            ("resource.k8s.io", "resourceslices") => ("node/resourceslices", self.resource_slice(asked)),
-            ("storage.k8s.io", "volumeattachments") => ("node/volumeattachments", asked.get(Kind::VolumeAttachment)),
-            ("storage.k8s.io", "csinodes") => ("node/csinodes", asked.csi_node()),
+            ("", "persistentvolumes") => (Rule::NodePersistentVolumes, asked.get(Kind::PersistentVolume)),
+            ("coordination.k8s.io", "leases") => (Rule::NodeLeases, asked.lease()),
+            ("resource.k8s.io", "resourceclaims") => (Rule::NodeResourceClaims, asked.get(Kind::ResourceClaim)),
+            ("resource.k8s.io", "resourceslices") => (Rule::NodeResourceSlices, self.resource_slice(asked)),
+            ("storage.k8s.io", "volumeattachments") => (Rule::NodeVolumeAttachments, asked.get(Kind::VolumeAttachment)),
+            ("storage.k8s.io", "csinodes") => (Rule::NodeCsiNodes, asked.csi_node()),
             ("certificates.k8s.io", "podcertificaterequests") => {
-                ("node/podcertificaterequests", self.pod_certificate_request(asked))
+                (Rule::NodePodCertificateRequests, self.pod_certificate_request(asked))
             }
-            _ => ("node/static", static_rules::judge(self, asked.verb, request)),
+            _ => (Rule::NodeStatic, static_rules::judge(self, asked.verb, request)),
         }
     }
 
@@ -144,6 +152,29 @@ impl NodeRules {
 }
 
 impl<'a> Asked<'a, '_> {
+    /// What upstream lets every node read, and was proposed to be narrowed to what is the node's.
+    fn extended(self) -> Option<(Rule, Opinion<'a>)> {
+        let request = self.request;
+        Some(
+            match (request.resource.group.as_str(), request.resource.resource.as_str()) {
+                ("", "endpoints") => (Rule::NodeEndpoints, self.related(Kind::Endpoints)),
+                ("", "services") => (
+                    Rule::NodeServices,
+                    match request.namespace.as_str() {
+                        "" => no("can only read services of one namespace at a time"),
+                        // The node's pods are in it, or not.
+                        namespace => Opinion::IfRelated(Key::cluster(Kind::Namespace, namespace)),
+                    },
+                ),
+                ("certificates.k8s.io", "certificatesigningrequests") if *self.verb != Verb::Create => (
+                    Rule::NodeCertificateSigningRequests,
+                    self.related(Kind::CertificateSigningRequest),
+                ),
+                _ => return None,
+            },
+        )
+    }
+
     /// One object that is related to the node, by get or as a collection of one.
     fn read_namespaced(self, kind: Kind) -> Opinion<'a> {
         if !matches!(self.verb, Verb::Get | Verb::List | Verb::Watch) {

@@ -14,6 +14,7 @@ pub(super) const GATE: Authorizer = Authorizer {
         service_accounts: Some(true),
         events_group: true,
     },
+    modes: Modes::UPSTREAM,
     bootstrap: Fallback::Upstream,
     others: Fallback::Deny,
     extra: ExtraRules::NONE,
@@ -299,7 +300,7 @@ fn odd_nodes(user: &str, reason: &str) {
 fn a_path_that_was_found_is_told() {
     let (caller, head) = (node().into(), head("GET", "/api/v1/namespaces/ns/secrets/s1"));
     let told = |path: Option<&str>| {
-        let rule = "node/secrets";
+        let rule = Rule::NodeSecrets;
         let path = path.map(str::to_owned);
         explain(&Decision::allow(Evidence::Related { rule, path }), &caller, head.info())
     };

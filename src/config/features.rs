@@ -23,6 +23,8 @@ pub struct Features {
     pub token_audiences: bool,
     /// `AllowInsecureKubeletCertificateSigningRequests`: nodes may ask for certificates of other nodes.
     pub any_certificate: bool,
+    /// `NodeRestrictionPods`: the extended rules on pods are enforced. Upstream has proposed it, and no release has it.
+    pub restrict_pods: bool,
 }
 
 /// Why a gate cannot be set.
@@ -89,6 +91,13 @@ const GATES: &[Gate] = &[
         field: |features| features.node_rules.service_accounts.get_or_insert(false),
     },
     Gate {
+        name: "NodeRestrictionPods",
+        since: 0,
+        on_since: NEVER,
+        locked_since: NEVER,
+        field: |features| &mut features.restrict_pods,
+    },
+    Gate {
         name: "PodCertificateRequest",
         since: 34,
         on_since: NEVER,
@@ -131,6 +140,7 @@ impl Features {
             },
             token_audiences: false,
             any_certificate: false,
+            restrict_pods: false,
         };
         for gate in GATES.iter().filter(|gate| gate.since <= version.minor) {
             *(gate.field)(&mut features) = gate.default(version);

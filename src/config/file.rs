@@ -3,6 +3,7 @@
 mod extra;
 mod graph;
 mod listeners;
+mod rules;
 mod upstream;
 
 use std::path::Path;
@@ -13,6 +14,7 @@ use self::{
     extra::extra_rules,
     graph::graph,
     listeners::{admin, serving},
+    rules::{extended, modes},
     upstream::{authentication, upstream},
 };
 use super::{
@@ -21,9 +23,10 @@ use super::{
     section::{Context, Section, suggestion},
 };
 use crate::{
-    admission::{Admission, NodeRestriction},
+    admission::{Admission, Extended, MirrorPodOwner, NodeRestriction},
     authorizer::{Authorizer, ExtraRules, Fallback},
     observe::{audit, log},
+    rules::Modes,
 };
 
 const DEFAULT_AUDIT_MEBIBYTES: u64 = 100;
@@ -68,9 +71,12 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     let own = upstream
         .as_ref()
         .is_some_and(|upstream| matches!(upstream.identity, Identity::Own));
+    let modes = modes(root.section("rules"), features, own);
+    let extended = extended(root.section("podRestriction"), root.section("nodeAddresses"), features);
     let extra = extra_rules(root.section("extraRules"), own);
-    let (authorizer, admission) = callers(root.section("callers"), own, extra, features);
-    let graph = graph(root.section("graph"), features);
+    let (mut authorizer, admission) = callers(root.section("callers"), own, features, modes, extended);
+    authorizer.extra = extra;
+    let graph = graph(root.section("graph"), features, modes);
     let audit = audit(root.section("audit"));
     let log = log(root.section("log"));
     root.finish();
@@ -89,7 +95,13 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     })
 }
 
-fn callers(mut section: Section<'_>, own: bool, extra: ExtraRules, features: Features) -> (Authorizer, Admission) {
+fn callers(
+    mut section: Section<'_>,
+    own: bool,
+    features: Features,
+    modes: Modes,
+    (mirror_pod_owner, extended): (MirrorPodOwner, Extended),
+) -> (Authorizer, Admission) {
     let refuse_own = |section: &Section<'_>, key: &str, fallback: Fallback| {
         if own && fallback == Fallback::Upstream {
             let message = "would let the caller act with the gate's own rights, since upstream.identity.mode is Own";
@@ -127,9 +139,10 @@ fn callers(mut section: Section<'_>, own: bool, extra: ExtraRules, features: Fea
     let authorizer = Authorizer {
         nodes,
         node_rules: features.node_rules,
+        modes,
         bootstrap: bootstrap.unwrap_or(Fallback::Upstream),
         others,
-        extra,
+        extra: ExtraRules::NONE,
         masters,
         caller_known_upstream: !own,
     };
@@ -138,8 +151,14 @@ fn callers(mut section: Section<'_>, own: bool, extra: ExtraRules, features: Fea
         any_certificate: features.any_certificate,
         pod_certificates: features.node_rules.pod_certificates,
         apply: apply.unwrap_or(false),
+        mirror_pod_owner,
+        extended,
     };
-    (authorizer, Admission { node_restriction })
+    let admission = Admission {
+        node_restriction,
+        modes,
+    };
+    (authorizer, admission)
 }
 
 fn features(root: &mut Section<'_>) -> (KubernetesVersion, Features) {

@@ -1,3 +1,5 @@
+mod rules;
+
 use std::fs;
 
 use test_case::test_case;
@@ -182,6 +184,18 @@ extraRules:
     };
     assert_eq!(extra.nodes, [configmaps, paths]);
     assert!(extra.bootstrap.is_empty() && extra.others.is_empty());
+}
+
+#[test]
+fn the_rules_in_the_documents_are_good() {
+    let page = include_str!("../../docs/extra-rules.md");
+    let (_, rest) = page.split_once("```yaml\n").unwrap();
+    let (rules, _) = rest.split_once("```").unwrap();
+    for identity in ["{mode: FrontProxy, certFile: a, keyFile: a}", "{mode: Own}"] {
+        let text = GOOD.replace("{mode: FrontProxy, certFile: a, keyFile: a}", identity);
+        let extra = load(&format!("{text}{rules}")).unwrap().authorizer.extra;
+        assert_eq!(extra.nodes.len(), 3);
+    }
 }
 
 #[test_case("[{apiGroups: [''], resources: [pods]}]" => "extraRules.nodes[0].verbs: is missing"; "no verbs")]

@@ -98,12 +98,6 @@ impl Snapshot {
         scope.pod(place)
     }
 
-    /// Whether a pod that is bound to the node is in the namespace. Mirror pods do not count: the node writes them itself,
-    /// wherever it likes.
-    pub fn has_pods_in(&self, node: &str, namespace: &str) -> bool {
-        self.reaches(node, Key::cluster(Kind::Namespace, namespace))
-    }
-
     /// What else is known of the object, if it is there.
     pub fn facts(&self, key: Key<'_>) -> Option<&Facts> {
         self.facts.get(key.to_string().as_str())

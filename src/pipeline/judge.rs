@@ -27,6 +27,7 @@ use crate::{
     graph::{self, Asserts as _, Facts, Key, Pod, Snapshot},
     rejection::Rejection,
     request::{Head, Target},
+    rules::Mode,
     watch::Graph,
 };
 
@@ -99,6 +100,12 @@ impl Metrics {
 
 type Decided = Result<Authorized, Box<Denied>>;
 
+/// What could not be settled: the refusal, and what the client is told instead of it.
+struct Unsettled {
+    denied: Box<Denied>,
+    rejection: Rejection,
+}
+
 impl Judge {
     /// Allowed or not, and on whose word; or, as a rejection, not known.
     pub(super) async fn authorize(&self, caller: Caller, head: Head) -> Result<(Decided, Word), Rejection> {
@@ -108,22 +115,40 @@ impl Judge {
             Ok(authorized) => &authorized.decision().evidence,
             Err(denied) => &denied.decision().evidence,
         };
-        if !matches!(evidence, Evidence::Related { .. } | Evidence::Unrelated { .. }) {
-            return Ok((decided, Word::Gate));
+        let (by_graph, mode) = (is_by_graph(evidence), self.authorizer.modes.of_any(evidence.rule()));
+        if by_graph {
+            self.metrics.path_check.observe(began.elapsed().as_secs_f64());
         }
-        self.metrics.path_check.observe(began.elapsed().as_secs_f64());
-        self.fresh()?;
-        match decided {
-            Err(denied) => self.reconsider(denied).await,
-            allowed => Ok((allowed, Word::Gate)),
+        let denied = match decided {
+            Ok(allowed) => {
+                if by_graph && mode == Mode::Enforce {
+                    self.fresh()?;
+                }
+                return Ok((Ok(allowed), Word::Gate));
+            }
+            Err(denied) if !by_graph || mode == Mode::Off => {
+                return Ok((self.authorizer.condone(denied), Word::Gate));
+            }
+            Err(denied) => denied,
+        };
+        match self.reconsider(denied).await {
+            Ok((decided, word)) => Ok((decided.or_else(|denied| self.authorizer.condone(denied)), word)),
+            // Not knowing holds nobody up where a refusal would not.
+            Err(Unsettled { denied, rejection }) => match self.authorizer.condone(denied) {
+                Ok(condoned) => Ok((Ok(condoned), Word::Gate)),
+                Err(_) => Err(rejection),
+            },
         }
     }
 
     /// What the graph must go on to say, if it was the graph that allowed the request.
     pub(super) fn dependency(&self, authorized: &Authorized, word: Word) -> Option<Dependency> {
-        let Evidence::Related { .. } = authorized.decision().evidence else {
+        let Evidence::Related { rule, .. } = authorized.decision().evidence else {
             return None;
         };
+        if self.authorizer.modes.of(rule) != Mode::Enforce {
+            return None;
+        }
         let (caller, info) = (authorized.caller(), authorized.head().info());
         let Kind::Node(node) = &caller.kind else { return None };
         let key = self.authorizer.dependency(caller, info)?;
@@ -138,12 +163,18 @@ impl Judge {
         }
     }
 
-    async fn reconsider(&self, denied: Box<Denied>) -> Result<(Decided, Word), Rejection> {
+    async fn reconsider(&self, denied: Box<Denied>) -> Result<(Decided, Word), Unsettled> {
         let Kind::Node(node) = &denied.caller().kind else {
             return Ok((Err(denied), Word::Gate));
         };
         let node = node.clone();
-        let _waiting = self.live.wait(&node).map_err(|unknown| self.unknown(&unknown))?;
+        if let Err(rejection) = self.fresh() {
+            return Err(Unsettled { denied, rejection });
+        }
+        let _waiting = match self.live.wait(&node) {
+            Ok(waiting) => waiting,
+            Err(unknown) => return Err(self.unsettled(denied, &unknown)),
+        };
         let denied = match self.catch_up(denied).await {
             Ok(authorized) => {
                 self.metrics.settled("publish");
@@ -156,8 +187,10 @@ impl Judge {
             return Ok((Err(denied), Word::Gate));
         };
         let by_volumes = key.kind.is_needed_by_volumes();
-        let told = self.live.graph(&node, key, request).await;
-        let told = told.map_err(|unknown| self.unknown(&unknown))?;
+        let told = match self.live.graph(&node, key, request).await {
+            Ok(told) => told,
+            Err(unknown) => return Err(self.unsettled(denied, &unknown)),
+        };
         let denied = match self.by_upstream(denied, &told.graph) {
             Ok(authorized) => return Ok((Ok(authorized), Word::Upstream)),
             Err(denied) => denied,
@@ -167,21 +200,25 @@ impl Judge {
         if by_volumes {
             if !self.learns(&node, &told.pods).await {
                 let unknown = Unknown::Upstream("the graph has not learned the node's pods".to_owned());
-                return Err(self.unknown(&unknown));
+                return Err(self.unsettled(denied, &unknown));
             }
             behind = volumes_behind(&self.graph.load(), &node, &told.pods);
         }
         let denied = if behind.is_empty() {
             denied
         } else {
-            let graph = self.live.volumes(&node, &told.pods, &behind).await;
-            let graph = graph.map_err(|unknown| self.unknown(&unknown))?;
+            let graph = match self.live.volumes(&node, &told.pods, &behind).await {
+                Ok(graph) => graph,
+                Err(unknown) => return Err(self.unsettled(denied, &unknown)),
+            };
             match self.by_upstream(denied, &graph) {
                 Ok(authorized) => return Ok((Ok(authorized), Word::Upstream)),
                 Err(denied) => denied,
             }
         };
-        self.fresh()?;
+        if let Err(rejection) = self.fresh() {
+            return Err(Unsettled { denied, rejection });
+        }
         let decided = self.authorizer.reconsider(denied, &self.graph.load());
         self.metrics
             .settled(if decided.is_ok() { "publish" } else { "refused" });
@@ -194,6 +231,11 @@ impl Judge {
             self.metrics.settled("live");
         }
         decided
+    }
+
+    fn unsettled(&self, denied: Box<Denied>, unknown: &Unknown) -> Unsettled {
+        let rejection = self.unknown(unknown);
+        Unsettled { denied, rejection }
     }
 
     /// Nobody can be told yes or no.
@@ -241,6 +283,10 @@ impl Judge {
             sleep(PAUSE).await;
         }
     }
+}
+
+fn is_by_graph(evidence: &Evidence) -> bool {
+    matches!(evidence, Evidence::Related { .. } | Evidence::Unrelated { .. })
 }
 
 /// The volumes that claims of the pods are bound to, but that the graph does not know of yet; each once.

@@ -9,7 +9,7 @@ use std::{net::SocketAddr, sync::Arc, time::Instant};
 
 use http::{
     HeaderValue, Method, Request, Response, StatusCode,
-    header::{ACCEPT, USER_AGENT},
+    header::{ACCEPT, USER_AGENT, WARNING},
 };
 use hyper::upgrade::OnUpgrade;
 use jiff::Timestamp;
@@ -20,13 +20,15 @@ use self::{events::Events, recorded::Body};
 pub use self::{metrics::Metrics, recorded::RecordedBody};
 use super::{Pipeline, shares::Taken, streams::Cut};
 use crate::{
+    admission::Notes,
     api::clip,
-    authorizer::{Authorized, Denied, explain},
+    authorizer::{self, Authorized, Denied, explain},
     caller::Caller,
     decision::{Decision, Verdict},
     rejection::{Fault, Rejection},
     reply::{self, Wishes},
     request::{Head, RequestInfo, Target},
+    rules::{Finding, Mode},
     server::{Hangup, Takeover},
     upstream::{Streaming, Tunnel, Unjoined},
 };
@@ -45,6 +47,7 @@ pub(super) struct Outcome {
     caller: Option<Caller>,
     info: Option<RequestInfo>,
     decision: Option<Decision>,
+    notes: Notes,
     answer: Option<Answer>,
     cut: Option<Cut>,
     share: Option<Taken>,
@@ -82,6 +85,8 @@ pub(super) enum End {
 const CLIENT_CLOSED_REQUEST: u16 = 499;
 /// Longest client-chosen text that is kept in an event, in characters.
 const MAX_TEXT: usize = 1024;
+/// Longest message in a warning; clients cut what is longer.
+const MAX_WARNING: usize = 256;
 
 impl Outcome {
     pub(super) fn begin<B>(pipeline: &Arc<Pipeline>, peer: SocketAddr, request: &Request<B>) -> Self {
@@ -101,6 +106,7 @@ impl Outcome {
             caller: None,
             info: None,
             decision: None,
+            notes: Notes::default(),
             answer: None,
             cut: None,
             share: None,
@@ -134,10 +140,30 @@ impl Outcome {
     }
 
     pub(super) fn decided(&mut self, decided: &Result<Authorized, Box<Denied>>) {
-        self.decision = Some(match decided {
-            Ok(authorized) => authorized.decision().clone(),
-            Err(denied) => denied.decision().clone(),
+        let decision = match decided {
+            Ok(authorized) => authorized.decision(),
+            Err(denied) => denied.decision(),
+        };
+        self.decision = Some(decision.clone());
+    }
+
+    /// What was noted about it when it was admitted.
+    pub(super) fn noted(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
+    }
+
+    /// Rules that were against it, and are not enforced.
+    fn findings(&self) -> Vec<Finding> {
+        let by_authorizer = self.decision.as_ref().and_then(|decision| {
+            let (mode, caller, info) = (decision.condoned?, self.caller.as_ref()?, self.info.as_ref()?);
+            Some(Finding {
+                rule: decision.evidence.rule()?,
+                mode,
+                message: clip(&authorizer::rejection(caller, info, decision).message, MAX_TEXT),
+            })
         });
+        let findings = by_authorizer.into_iter().chain(self.notes.findings.iter().cloned());
+        findings.filter(|finding| finding.mode != Mode::Off).collect()
     }
 
     /// The answer of upstream; the record is complete when its body has ended.
@@ -147,6 +173,10 @@ impl Outcome {
             rejection: None,
         });
         let events = Events::of(response.headers());
+        let mut response = response;
+        for warning in self.findings().iter().filter_map(warning) {
+            response.headers_mut().append(WARNING, warning);
+        }
         response.map(|body| RecordedBody::new(Body::Upstream(body, events), self))
     }
 
@@ -267,6 +297,7 @@ impl Outcome {
         let told = rejection
             .filter(|_| decision.is_none_or(|decision| decision.verdict == Verdict::Allow))
             .map(|rejection| rejection.message.as_ref());
+        let findings = self.findings();
         let cause = rejection.and_then(|rejection| rejection.log.as_deref()).or(told);
         macro_rules! line {
             ($level:ident) => {
@@ -279,6 +310,7 @@ impl Outcome {
                     code = self.code(),
                     decision = decision.map(Decision::annotation),
                     reason = self.explanation(),
+                    findings = (!findings.is_empty()).then(|| tracing::field::debug(named(&findings))),
                     cause = cause.map(|cause| tracing::field::debug(clip(cause, MAX_TEXT))),
                     end = ?self.end,
                     duration = ?self.began.elapsed(),
@@ -291,6 +323,8 @@ impl Outcome {
             Some(Fault::Gate | Fault::Upstream) => line!(warn),
             _ if trouble => line!(warn),
             Some(Fault::Client) => line!(info),
+            // What would be a refusal is as loud as one.
+            None if !findings.is_empty() => line!(info),
             None => line!(debug),
         }
     }
@@ -304,9 +338,37 @@ impl Drop for Outcome {
         self.log();
         self.metrics
             .finish(self.info.as_ref(), self.code(), self.began.elapsed());
+        for Finding { rule, mode, .. } in self.findings() {
+            self.metrics.rule(rule, mode);
+        }
+        if let Some(rule) = self.rejection().and_then(|rejection| rejection.rule) {
+            self.metrics.rule(rule, Mode::Enforce);
+        }
         let event = self.event();
         self.pipeline.audit.send(event);
     }
+}
+
+/// For the client to read, as kube-apiserver words warnings: code 299, and nobody in particular who warns.
+fn warning(finding: &Finding) -> Option<HeaderValue> {
+    if finding.mode != Mode::Warn {
+        return None;
+    }
+    let mut text = format!("scopegate will refuse this by rule {}: ", finding.rule);
+    let message = clip(&finding.message, MAX_WARNING);
+    for c in message.chars() {
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            ' '..='~' => text.push(c),
+            _ => text.push('?'),
+        }
+    }
+    HeaderValue::from_str(&format!("299 - \"{text}\"")).ok()
+}
+
+/// The names of the rules.
+fn named(findings: &[Finding]) -> Vec<&'static str> {
+    findings.iter().map(|finding| finding.rule.id()).collect()
 }
 
 /// The client's own identifier if it sent a plain one, so that its log can be matched too; else a new one.

@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use super::{live::Live, *};
 use crate::{
-    admission::{Admission, NodeRestriction},
+    admission::{Admission, Extended, MirrorPodOwner, NodeRestriction},
     authorizer::{Authorizer, ExtraRules, Fallback, NodeRules},
     caller::{Caller, User},
     identity::x509::{ClientCa, Options},
     observe::audit::{Config, Target},
     pki::Authority,
     ready::Ready,
+    rules::Modes,
     upstream::{self, Client, Clients},
     watch,
 };
@@ -145,6 +146,7 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
                     service_accounts: Some(true),
                     events_group: true,
                 },
+                modes: Modes::DEFAULT,
                 bootstrap: Fallback::Upstream,
                 others: Fallback::Deny,
                 extra: ExtraRules::NONE,
@@ -163,7 +165,10 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
                     any_certificate: false,
                     pod_certificates: false,
                     apply: false,
+                    mirror_pod_owner: MirrorPodOwner::Upstream,
+                    extended: Extended::default(),
                 },
+                modes: Modes::DEFAULT,
             },
             metrics: writes::Metrics::default(),
         },

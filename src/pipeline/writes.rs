@@ -79,7 +79,7 @@ impl Pipeline {
         &self,
         authorized: &Arc<Authorized>,
         mut payload: Payload,
-        outcome: &Outcome,
+        outcome: &mut Outcome,
     ) -> Result<Forwarded, Rejection> {
         // What the graph said was wrong once is not asked of it again.
         let mut trusted = true;
@@ -92,6 +92,7 @@ impl Pipeline {
                 Settled::Admitted(admitted) => admitted,
                 Settled::Answered(answer) => return Ok(answer),
             };
+            outcome.noted(admitted.notes());
             let tie = admitted.tie().clone();
             match earlier {
                 // It was the right object, and is refused for another reason.
@@ -118,15 +119,28 @@ impl Pipeline {
         outcome: &Outcome,
     ) -> Result<Settled, Rejection> {
         let (mut told, mut waited, mut conflict) = (Told::default(), !trusted, None);
+        let mut doubted = false;
         for _ in 0..QUESTIONS {
-            let graph = if trusted {
-                self.judge.graph.load_full()
-            } else {
-                Arc::default()
-            };
+            let graph = self.judge.graph.load_full();
             let fresh = self.judge.graph.freshness().doubt().is_none();
-            let known = Known::new(&graph, fresh, &told);
+            let known = Known::new((&graph, trusted), fresh, &told);
             let unsure = match self.writes.admission.admit(authorized, payload, known)? {
+                // What is only recorded should be as sure as a refusal, if that can be had.
+                Ruling::Admitted(admitted)
+                    if !admitted.doubts().is_empty() && !std::mem::replace(&mut doubted, true) =>
+                {
+                    let doubts = admitted.doubts().to_vec();
+                    waited = true;
+                    if self.learns(authorized.caller(), &doubts).await
+                        || self
+                            .ask(authorized, Unsure::Objects(doubts), &mut told, outcome)
+                            .await
+                            .is_ok()
+                    {
+                        continue;
+                    }
+                    return Ok(Settled::Admitted(admitted));
+                }
                 Ruling::Admitted(admitted) => return Ok(Settled::Admitted(admitted)),
                 Ruling::Unsure(unsure) => unsure,
             };
@@ -136,8 +150,13 @@ impl Pipeline {
             {
                 continue;
             }
-            let Some(answer) = self.ask(authorized, unsure, &mut told, outcome).await? else {
-                continue;
+            let answer = match self.ask(authorized, unsure, &mut told, outcome).await {
+                Ok(Some(answer)) => answer,
+                Ok(None) => continue,
+                Err(unknown) => {
+                    let waived = self.writes.admission.waive(authorized, payload, unknown);
+                    return waived.map(Settled::Admitted);
+                }
             };
             // A rehearsal that meets another version is made once more with that one. What is in conflict then is so by itself.
             let is_conflict = matches!(&answer, Forwarded::Answer(answer) if answer.status() == StatusCode::CONFLICT);
@@ -220,7 +239,7 @@ impl Pipeline {
                         .map_err(unknown)?,
                 );
             }
-            Unsure::Rehearsal(rehearsal) => match self.upstream.forward(rehearsal, outcome.audit_id()).await? {
+            Unsure::Rehearsal(rehearsal) => match self.upstream.forward(*rehearsal, outcome.audit_id()).await? {
                 Forwarded::Answer(answer) if answer.status().is_success() => {
                     told.rehearsed = Some(whole(answer).await?);
                 }

@@ -3,6 +3,7 @@
 //! From the `generated.proto` files of Kubernetes 1.36. e2e/protobuf.rs holds every row against the struct tags of the Go types.
 
 mod claim;
+mod event;
 mod meta;
 mod node;
 mod pod;
@@ -10,6 +11,7 @@ mod pod;
 use self::meta::OBJECT_META;
 pub use self::{
     claim::PERSISTENT_VOLUME_CLAIM,
+    event::{CORE_EVENT, EVENT},
     meta::DELETE_OPTIONS,
     node::{CERTIFICATE_SIGNING_REQUEST, CSI_NODE, LEASE, NODE, POD_CERTIFICATE_REQUEST, RESOURCE_SLICE},
     pod::{EVICTION, POD, TOKEN_REQUEST},

@@ -32,6 +32,9 @@ pub struct Explanation {
     pub request: Request,
     /// The rule that settled it, or the configuration key that did where no rule has an opinion.
     pub rule: String,
+    /// How the rule is set, where it would refuse the request if it were enforced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condoned: Option<String>,
     /// The decision in one line, as the log and the audit event have it.
     pub reason: String,
     /// What the node reads that is not allowed it.
@@ -81,6 +84,7 @@ pub fn explain(asked: &Asked, authorizer: &Authorizer, known: &Known) -> Explana
         answer,
         request: Request::of(node, info),
         rule: rule(&decision),
+        condoned: decision.condoned.map(|mode| mode.to_string()),
         reason: authorizer::explain(&decision, caller, info),
         client: client(answer, &decision, caller, info),
         path: path.map(Trail::from),
@@ -99,6 +103,7 @@ fn then(answer: Answer, info: &RequestInfo) -> Option<String> {
 fn answer(decision: &Decision, known: &Known) -> Answer {
     let by_graph = matches!(decision.evidence, Evidence::Related { .. } | Evidence::Unrelated { .. });
     match decision.verdict {
+        _ if decision.condoned.is_some() => Answer::Allow,
         _ if by_graph && known.doubt.is_some() => Answer::Unknown,
         Verdict::Allow => Answer::Allow,
         Verdict::Deny => Answer::Deny,
@@ -108,10 +113,8 @@ fn answer(decision: &Decision, known: &Known) -> Answer {
 pub(super) fn rule(decision: &Decision) -> String {
     match &decision.evidence {
         Evidence::Extra(rule) => rule.to_string(),
-        Evidence::Fallback(rule)
-        | Evidence::Rule(rule)
-        | Evidence::Related { rule, .. }
-        | Evidence::Unrelated { rule } => (*rule).to_owned(),
+        Evidence::Fallback { key, .. } => (*key).to_owned(),
+        Evidence::Rule(rule) | Evidence::Related { rule, .. } | Evidence::Unrelated { rule } => rule.to_string(),
     }
 }
 
@@ -167,6 +170,12 @@ fn what(request: &ResourceRequest) -> String {
 
 impl Explanation {
     fn rule(&self) -> String {
+        if let Some(mode) = &self.condoned {
+            return format!(
+                "{} would refuse it, and is not enforced (its mode is {mode})",
+                self.rule
+            );
+        }
         match (self.rule.starts_with("callers."), self.answer) {
             (true, Answer::Allow) => format!("none allows it; {} leaves it to upstream", self.rule),
             (true, _) => format!("none has an opinion; {} refuses it", self.rule),

@@ -5,6 +5,7 @@ use super::*;
 use crate::{
     authorizer::{Authorizer, ExtraResources, ExtraRule, ExtraRules, ExtraTarget, Fallback, NodeRules},
     graph::{PersistentVolume, Pod, ServiceAccount, Store, VolumeAttachment, Watched},
+    rules::Modes,
 };
 
 const GATE: Authorizer = Authorizer {
@@ -16,6 +17,7 @@ const GATE: Authorizer = Authorizer {
         service_accounts: Some(true),
         events_group: true,
     },
+    modes: Modes::UPSTREAM,
     bootstrap: Fallback::Deny,
     others: Fallback::Deny,
     extra: ExtraRules::NONE,

@@ -32,6 +32,9 @@ pub struct WhoCan {
 pub struct Others {
     pub allowed: bool,
     pub rule: String,
+    /// How the rule is set, where it would refuse them if it were enforced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condoned: Option<String>,
     /// As the log has it, where the rules do not ask how the node and the object are related.
     pub reason: Option<String>,
 }
@@ -69,6 +72,7 @@ pub fn who_can(asked: &AskedObject, authorizer: &Authorizer, known: &Known) -> W
         others: Others {
             allowed: others.verdict == Verdict::Allow,
             rule: rule(&others),
+            condoned: others.condoned.map(|mode| mode.to_string()),
             reason: (!depends).then(|| authorizer::explain(&others, &caller, info)),
         },
         snapshot: State::of(known),
@@ -83,6 +87,10 @@ impl WhoCan {
 
     fn verdict(&self) -> String {
         let Self { object, nodes, .. } = self;
+        if let Some(mode) = &self.others.condoned {
+            let rule = &self.others.rule;
+            return format!("every node can read {object}: {rule} is not enforced (its mode is {mode})");
+        }
         match (nodes.len(), self.others.allowed, self.is_left()) {
             (0, true, false) => format!("every node can read {object}"),
             (0, true, true) => format!("no node is related to {object}, and upstream decides who can read it"),

@@ -2,6 +2,8 @@
 
 mod request;
 
+use std::fmt::Display;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{
@@ -14,6 +16,7 @@ use crate::{
     graph::{Facts, Key, Kind},
     json::Json,
     rejection::Rejection,
+    rules::Rule,
 };
 
 /// Who sign certificates for kubelets.
@@ -41,28 +44,33 @@ impl NodeRestriction {
                 "the object provided is unrecognized: request is not base64: {error}"
             ))
         })?;
-        let name = request::common_name(&request)
-            .map_err(|why| write.forbidden(format_args!("unable to parse csr: {why}")))?;
-        if name.strip_prefix(NODE_USER_PREFIX) != Some(write.node) {
-            return Err(write.forbidden(format_args!(
-                "can only create a node CSR with CN={NODE_USER_PREFIX}{}",
-                write.node
-            )));
+        match request::common_name(&request) {
+            Ok(name) if name.strip_prefix(NODE_USER_PREFIX) == Some(write.node) => {}
+            Ok(_) => {
+                let why = format_args!("can only create a node CSR with CN={NODE_USER_PREFIX}{}", write.node);
+                write.refuse(Rule::RestrictionCertificates, why)?;
+            }
+            Err(why) => {
+                let why = format_args!("unable to parse csr: {why}");
+                write.refuse(Rule::RestrictionCertificates, why)?;
+            }
         }
         Ok(Edit::default())
     }
 
     pub(super) fn pod_certificate<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
         if !self.pod_certificates {
-            return Err(write.forbidden("PodCertificateRequest feature gate is disabled"));
+            refuse(write, "PodCertificateRequest feature gate is disabled")?;
         }
         if write.operation != Operation::Create {
             let operation = write.operation.as_str();
-            return Err(write.forbidden(format_args!("unexpected operation {operation}")));
+            refuse(write, format_args!("unexpected operation {operation}"))?;
+            return Ok(Edit::default());
         }
         if !write.request.subresource.is_empty() {
             let subresource = &write.request.subresource;
-            return Err(write.forbidden(format_args!("unexpected subresource {subresource}")));
+            refuse(write, format_args!("unexpected subresource {subresource}"))?;
+            return Ok(Edit::default());
         }
         let spec = field(write.sent()?, "spec")?.unwrap_or(&Json::Null);
         is_of_this_node(write, spec, known)?;
@@ -75,23 +83,22 @@ fn is_of_this_node(write: &Write<'_>, spec: &Json<'_>, known: &Known<'_>) -> Res
     let (named, node) = (text(spec, "nodeName")?, quote(write.node));
     if named != write.node {
         let named = quote(named);
-        return Err(write.forbidden(format_args!(
-            "PodCertificateRequest.Spec.NodeName={named}, which is not the requesting node {node}"
-        )));
+        let why = format_args!("PodCertificateRequest.Spec.NodeName={named}, which is not the requesting node {node}");
+        refuse(write, why)?;
     }
     let Some(Facts::Node { uid, .. }) = known.facts(Key::cluster(Kind::Node, write.node)) else {
-        return Err(untyped(format!(
-            "while retrieving node {node} named in the PodCertificateRequest: node {node} not found"
-        )));
+        let why = format!("while retrieving node {node} named in the PodCertificateRequest: node {node} not found");
+        return untyped(write, why);
     };
     let claimed = text(spec, "nodeUID")?;
     if claimed != uid {
-        return Err(untyped(format!(
+        let why = format!(
             "PodCertificateRequest for pod {} names node UID {}, inconsistent with the running node ({})",
             full_name(write, text(spec, "podName")?),
             quote(claimed),
             quote(uid)
-        )));
+        );
+        untyped(write, why)?;
     }
     Ok(())
 }
@@ -105,57 +112,65 @@ fn is_of_its_pod(write: &Write<'_>, spec: &Json<'_>, known: &Known<'_>) -> Resul
         name => known.whole_pod(namespace, name)?,
     };
     let Some(pod) = pod else {
-        return Err(untyped(format!(
+        let why = format!(
             "while retrieving pod {full} named in the PodCertificateRequest: pod {} not found",
             quote(name)
-        )));
+        );
+        return untyped(write, why);
     };
     let uid = text(spec, "podUID")?;
     if uid != pod.uid() {
-        return Err(untyped(format!(
+        let why = format!(
             "PodCertificateRequest for pod {full} contains pod UID ({}) which differs from running pod {}",
             quote(uid),
             quote(pod.uid())
-        )));
+        );
+        untyped(write, why)?;
     }
     if pod.node() != write.node {
         let node = quote(write.node);
-        return Err(write.forbidden(format_args!(
-            "pod {full} is not running on node {node} named in the PodCertificateRequest"
-        )));
+        let why = format_args!("pod {full} is not running on node {node} named in the PodCertificateRequest");
+        refuse(write, why)?;
     }
     if pod.is_mirror() {
-        return Err(write.forbidden(format_args!("pod {full} is a mirror pod")));
+        refuse(write, format_args!("pod {full} is a mirror pod"))?;
     }
     let account = text(spec, "serviceAccountName")?;
     if account != pod.service_account() {
-        return Err(write.forbidden(format_args!(
+        let why = format_args!(
             "PodCertificateRequest for pod {full} contains serviceAccountName ({}) that differs from running pod ({})",
             quote(account),
             quote(pod.service_account())
-        )));
+        );
+        refuse(write, why)?;
     }
     let Some(Facts::ServiceAccount { uid }) = known.facts(Key::new(Kind::ServiceAccount, namespace, account)) else {
-        return Err(untyped(format!(
+        let why = format!(
             "while retrieving service account {} named in the PodCertificateRequest: serviceaccount {} not found",
             full_name(write, account),
             quote(account)
-        )));
+        );
+        return untyped(write, why);
     };
     let claimed = text(spec, "serviceAccountUID")?;
     if claimed != uid {
-        return Err(untyped(format!(
+        let why = format!(
             "PodCertificateRequest for pod {full} names service account UID {}, which differs from the running service account ({})",
             quote(claimed),
             quote(uid)
-        )));
+        );
+        untyped(write, why)?;
     }
     Ok(())
 }
 
+fn refuse(write: &Write<'_>, why: impl Display) -> Result<(), No> {
+    write.refuse(Rule::RestrictionPodCertificates, why)
+}
+
 /// 500, since the client may know of something that has not got around yet, and is to try again.
-fn untyped(message: String) -> No {
-    No::refused(Rejection::untyped(message))
+fn untyped(write: &Write<'_>, message: String) -> Result<(), No> {
+    write.refuse_with(Rule::RestrictionPodCertificates, Rejection::untyped(message))
 }
 
 fn full_name(write: &Write<'_>, name: &str) -> String {

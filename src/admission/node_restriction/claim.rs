@@ -7,6 +7,7 @@ use super::{
 use crate::{
     admission::{Change, Content},
     api::quote,
+    rules::Rule,
 };
 
 /// What a node may write.
@@ -113,11 +114,14 @@ const STATUS: Shape = Shape::Struct(&[
 impl NodeRestriction {
     pub(super) fn claim<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
         if write.request.subresource != "status" {
-            return Err(write.forbidden("may only update PVC status"));
+            write.refuse(Rule::RestrictionPersistentVolumeClaims, "may only update PVC status")?;
+            return Ok(Edit::default());
         }
         if write.operation != Operation::Update {
             let operation = quote(write.operation.as_str());
-            return Err(write.forbidden(format_args!("unexpected operation {operation}")));
+            let why = format_args!("unexpected operation {operation}");
+            write.refuse(Rule::RestrictionPersistentVolumeClaims, why)?;
+            return Ok(Edit::default());
         }
         self.takes(write)?;
         if matches!(&write.content, Content::Patch(patch) if patch.touches_only(REPORTED)) {
@@ -128,9 +132,10 @@ impl NodeRestriction {
         let differences = differences(&CLAIM, Some(old), Some(new));
         if !differences.is_empty() {
             let node = quote(write.node);
-            return Err(write.forbidden(format_args!(
+            let why = format_args!(
                 "node {node} is not allowed to update fields other than status.quantity and status.conditions: {differences}"
-            )));
+            );
+            write.refuse(Rule::RestrictionPersistentVolumeClaims, why)?;
         }
         write.at_version(&change)
     }

@@ -1,18 +1,20 @@
 //! Mirror pods, by which a node shows which static pods it runs. What it creates must not give it anything.
 
+mod owner;
 pub(super) mod sources;
 
+pub use self::owner::MirrorPodOwner;
 use self::sources::{Names, PROJECTED, PROJECTIONS, Source, VOLUMES};
 use super::{
-    Edit, Known, No, Write,
-    read::{at, boolean, field, list, not_found, optional_text, text},
-    shape::{Shape, is_same},
+    Edit, Known, No, NodeRestriction, Write,
+    extended::observe,
+    read::{at, field, list, optional_text, text},
 };
 use crate::{
     api::{names::MIRROR_POD_ANNOTATION, quote},
-    graph::{Facts, Key, Kind},
     json::{Json, Object},
     rejection::Rejection,
+    rules::Rule,
 };
 
 /// Whether a pod names a secret or a config map anywhere.
@@ -22,26 +24,39 @@ struct Named {
     secret: bool,
 }
 
-/// A node may create no other pods.
-pub(super) fn created<'a>(write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
-    let (node, pod) = (quote(write.node), write.sent()?);
-    if annotation(pod)?.is_none() {
-        let annotation = quote(MIRROR_POD_ANNOTATION);
-        return Err(write.forbidden(format_args!(
-            "pod does not have {annotation} annotation, node {node} can only create mirror pods"
-        )));
-    }
-    let spec = field(pod, "spec")?.unwrap_or(&Json::Null);
-    if text(spec, "nodeName")? != write.node {
-        return Err(write.forbidden(format_args!(
-            "node {node} can only create pods with spec.nodeName set to itself"
-        )));
-    }
-    is_owned(write, pod, known)?;
-    match reference(pod, spec)? {
-        Ok("") => Ok(Edit::default()),
-        Ok(what) => Err(write.forbidden(format_args!("node {node} can not create pods that reference {what}"))),
-        Err(unknown) => Err(write.forbidden(format_args!("error checking mirror pod for API references: {unknown}"))),
+impl NodeRestriction {
+    /// A node may create no other pods.
+    pub(super) fn mirror<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        let (node, pod) = (quote(write.node), write.sent()?);
+        let is_mirror = annotation(pod)?.is_some();
+        if !is_mirror {
+            let annotation = quote(MIRROR_POD_ANNOTATION);
+            let why =
+                format_args!("pod does not have {annotation} annotation, node {node} can only create mirror pods");
+            write.refuse(Rule::RestrictionMirrorPods, why)?;
+        }
+        let spec = field(pod, "spec")?.unwrap_or(&Json::Null);
+        if text(spec, "nodeName")? != write.node {
+            let why = format_args!("node {node} can only create pods with spec.nodeName set to itself");
+            write.refuse(Rule::RestrictionMirrorPods, why)?;
+        }
+        let owner = self.mirror_pod_owner.judge(write, pod, known)?;
+        match reference(pod, spec)? {
+            Ok("") => {}
+            Ok(what) => {
+                let why = format_args!("node {node} can not create pods that reference {what}");
+                write.refuse(Rule::RestrictionMirrorReferences, why)?;
+            }
+            Err(unknown) => {
+                let why = format_args!("error checking mirror pod for API references: {unknown}");
+                write.refuse(Rule::RestrictionMirrorReferences, why)?;
+            }
+        }
+        self.extended.mirror_pod(write, pod)?;
+        if is_mirror {
+            observe(write, pod, owner)?;
+        }
+        Ok(Edit::default())
     }
 }
 
@@ -55,58 +70,6 @@ pub(super) fn annotation<'j>(pod: &'j Json<'_>) -> Result<Option<&'j str>, Rejec
         .is_some_and(|map| map.contains_key(MIRROR_POD_ANNOTATION));
     let value = optional_text(annotations, MIRROR_POD_ANNOTATION)?;
     Ok(marked.then(|| value.unwrap_or_default()))
-}
-
-/// It goes when the node goes, and cannot keep it from going.
-fn is_owned(write: &Write<'_>, pod: &Json<'_>, known: &Known<'_>) -> Result<(), No> {
-    let node = quote(write.node);
-    let metadata = field(pod, "metadata")?.unwrap_or(&Json::Null);
-    let owner = match list(metadata, "ownerReferences")? {
-        [] => {
-            return Err(write.forbidden(format_args!(
-                "node {node} can only create pods with an owner reference set to itself"
-            )));
-        }
-        // The API server merges those that are the same before it looks at them.
-        [owner, others @ ..]
-            if others
-                .iter()
-                .all(|other| is_same(&Shape::OWNER_REFERENCE, Some(owner), Some(other))) =>
-        {
-            owner
-        }
-        _ => {
-            return Err(write.forbidden(format_args!(
-                "node {node} can only create pods with a single owner reference set to itself"
-            )));
-        }
-    };
-    if text(owner, "apiVersion")? != "v1" || text(owner, "kind")? != "Node" || text(owner, "name")? != write.node {
-        return Err(write.forbidden(format_args!(
-            "node {node} can only create pods with an owner reference set to itself"
-        )));
-    }
-    if boolean(owner, "controller")? != Some(true) {
-        return Err(write.forbidden(format_args!(
-            "node {node} can only create pods with a controller owner reference set to itself"
-        )));
-    }
-    if boolean(owner, "blockOwnerDeletion")? == Some(true) {
-        return Err(write.forbidden(format_args!(
-            "node {node} must not set blockOwnerDeletion on an owner reference"
-        )));
-    }
-    let Some(Facts::Node { uid, .. }) = known.facts(Key::cluster(Kind::Node, write.node)) else {
-        return Err(not_found("node", write.node).into());
-    };
-    let claimed = text(owner, "uid")?;
-    if claimed != uid {
-        return Err(write.forbidden(format_args!(
-            "node {} UID mismatch: expected {claimed} got {uid}",
-            write.node
-        )));
-    }
-    Ok(())
 }
 
 /// What of the API a pod refers to, if anything; or that something in it is unknown.

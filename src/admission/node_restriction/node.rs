@@ -12,6 +12,7 @@ use crate::{
     json::Json,
     patch::Patch,
     rejection::Rejection,
+    rules::Rule,
 };
 
 /// What no write may change.
@@ -48,11 +49,12 @@ impl NodeRestriction {
         };
         if name != write.node {
             let name = quote(name);
-            return Err(write.forbidden(format_args!("node {node} is not allowed to modify node {name}")));
+            let why = format_args!("node {node} is not allowed to modify node {name}");
+            write.refuse(Rule::RestrictionNodes, why)?;
         }
         match write.operation {
             Operation::Delete | Operation::DeleteCollection => Ok(Edit::default()),
-            Operation::Create if write.request.subresource.is_empty() => created(write),
+            Operation::Create if write.request.subresource.is_empty() => self.created(write, known),
             Operation::Update if matches!(write.request.subresource.as_str(), "" | "status") => {
                 self.updated(write, known)
             }
@@ -63,38 +65,44 @@ impl NodeRestriction {
 
     fn updated<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
         self.takes(write)?;
-        if matches!(&write.content, Content::Patch(patch) if is_harmless(patch)) {
+        if matches!(&write.content, Content::Patch(patch) if self.leaves_node_alone(write, patch)) {
             return Ok(Edit::default());
         }
         let change = write.change(known)?;
         judge(write, &change)?;
+        if write.request.subresource == "status" {
+            self.extended.addresses(write, Some(&change.old), &change.new, known)?;
+        }
         write.at_version(&change)
     }
-}
 
-fn created(write: &Write<'_>) -> Result<Edit, No> {
-    let (node, sent) = (quote(write.node), write.sent()?);
-    if at(sent, &["spec", "configSource"])?.is_some() {
-        return Err(write.forbidden(format_args!(
-            "node {node} is not allowed to create pods with a non-nil configSource"
-        )));
+    fn created<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        let (node, sent) = (quote(write.node), write.sent()?);
+        if at(sent, &["spec", "configSource"])?.is_some() {
+            let why = format_args!("node {node} is not allowed to create pods with a non-nil configSource");
+            write.refuse(Rule::RestrictionNodeConfigSource, why)?;
+        }
+        if let Some(labels) = labels::forbidden(&[], &labels_of(sent)?) {
+            let why = format_args!("node {node} is not allowed to set the following labels: {labels}");
+            write.refuse(Rule::RestrictionNodeLabels, why)?;
+        }
+        self.extended.addresses(write, None, sent, known)?;
+        Ok(Edit::default())
     }
-    if let Some(labels) = labels::forbidden(&[], &labels_of(sent)?) {
-        return Err(write.forbidden(format_args!(
-            "node {node} is not allowed to set the following labels: {labels}"
-        )));
-    }
-    Ok(Edit::default())
-}
 
-/// Whether a patch leaves everything alone that is guarded, whatever it is applied to.
-fn is_harmless(patch: &Patch<'_>) -> bool {
-    if !stays_what_it_is(patch) || GUARDED.iter().any(|path| patch.touches(path)) {
-        return false;
+    /// Whether a patch leaves everything alone that is guarded, whatever it is applied to.
+    fn leaves_node_alone(&self, write: &Write<'_>, patch: &Patch<'_>) -> bool {
+        if !stays_what_it_is(patch) || GUARDED.iter().any(|path| patch.touches(path)) {
+            return false;
+        }
+        if self.extended.guards_addresses(write, patch) {
+            return false;
+        }
+        let is_free = |(key, value): (&str, &Json<'_>)| {
+            !labels::is_forbidden(key) && matches!(value, Json::String(_) | Json::Null)
+        };
+        !patch.touches(LABELS) || patch.merged(LABELS).is_some_and(|labels| labels.iter().all(is_free))
     }
-    let is_free =
-        |(key, value): (&str, &Json<'_>)| !labels::is_forbidden(key) && matches!(value, Json::String(_) | Json::Null);
-    !patch.touches(LABELS) || patch.merged(LABELS).is_some_and(|labels| labels.iter().all(is_free))
 }
 
 fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), No> {
@@ -102,18 +110,22 @@ fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), 
     let same = |path: &[&str], shape| Ok::<_, Rejection>(is_same(shape, at(old, path)?, at(new, path)?));
     // Old kubelets drop it when they write their status.
     if at(new, &["spec", "configSource"])?.is_some() && !same(&["spec", "configSource"], &CONFIG_SOURCE)? {
-        return Err(write.forbidden(format_args!(
-            "node {node} is not allowed to update configSource to a new non-nil configSource"
-        )));
+        let why = format_args!("node {node} is not allowed to update configSource to a new non-nil configSource");
+        write.refuse(Rule::RestrictionNodeConfigSource, why)?;
     }
     if !same(&["spec", "taints"], &TAINTS)? {
-        return Err(write.forbidden(format_args!("node {node} is not allowed to modify taints")));
+        let why = format_args!("node {node} is not allowed to modify taints");
+        write.refuse(Rule::RestrictionNodeTaints, why)?;
     }
     if !same(&["metadata", "ownerReferences"], &Shape::OWNER_REFERENCES)? {
-        return Err(write.forbidden(format_args!("node {node} is not allowed to modify ownerReferences")));
+        let why = format_args!("node {node} is not allowed to modify ownerReferences");
+        write.refuse(Rule::RestrictionNodeOwners, why)?;
     }
     match labels::forbidden(&labels_of(old)?, &labels_of(new)?) {
-        Some(labels) => Err(write.forbidden(format_args!("is not allowed to modify labels: {labels}"))),
+        Some(labels) => {
+            let why = format_args!("is not allowed to modify labels: {labels}");
+            write.refuse(Rule::RestrictionNodeLabels, why)
+        }
         None => Ok(()),
     }
 }

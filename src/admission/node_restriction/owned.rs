@@ -4,7 +4,7 @@ use super::{
     Edit, Known, No, NodeRestriction, Operation, Write,
     read::{at, named, optional_text},
 };
-use crate::{admission::Content, json::Json, rejection::Rejection};
+use crate::{admission::Content, json::Json, rejection::Rejection, rules::Rule};
 
 /// Where the leases of nodes are.
 const NODE_LEASES: &str = "kube-node-lease";
@@ -12,10 +12,12 @@ const NODE_LEASES: &str = "kube-node-lease";
 impl NodeRestriction {
     pub(super) fn lease(&self, write: &Write<'_>) -> Result<Edit, No> {
         if write.request.namespace != NODE_LEASES {
-            return Err(write.forbidden("can only access leases in the \"kube-node-lease\" system namespace"));
+            let why = "can only access leases in the \"kube-node-lease\" system namespace";
+            write.refuse(Rule::RestrictionLeases, why)?;
         }
         is_named_like_the_node(
             write,
+            Rule::RestrictionLeases,
             "can only access node lease with the same name as the requesting node",
         )
     }
@@ -23,24 +25,25 @@ impl NodeRestriction {
     pub(super) fn csi_node(&self, write: &Write<'_>) -> Result<Edit, No> {
         is_named_like_the_node(
             write,
+            Rule::RestrictionCsiNodes,
             "can only access CSINode with the same name as the requesting node",
         )
     }
 
     pub(super) fn slice<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
-        let foreign = |verb: &str| {
-            write.forbidden(format_args!(
-                "can only {verb} ResourceSlice with the same NodeName as the requesting node"
-            ))
+        let foreign = |verb: &str| -> Result<Edit, No> {
+            let why = format_args!("can only {verb} ResourceSlice with the same NodeName as the requesting node");
+            write.refuse(Rule::RestrictionResourceSlices, why)?;
+            Ok(Edit::default())
         };
         match write.operation {
             Operation::Create if is_of(write.sent()?, write.node)? => Ok(Edit::default()),
-            Operation::Create => Err(foreign("create")),
+            Operation::Create => foreign("create"),
             Operation::Update if matches!(write.content, Content::Apply(_)) => {
                 self.takes(write)?;
                 let change = write.change(known)?;
                 if !is_of(&change.old, write.node)? {
-                    return Err(foreign("create"));
+                    return foreign("create");
                 }
                 write.at_version(&change)
             }
@@ -49,7 +52,7 @@ impl NodeRestriction {
             Operation::Delete => {
                 let slice = write.stored(known)?;
                 if !is_of(&slice, write.node)? {
-                    return Err(foreign("delete"));
+                    return foreign("delete");
                 }
                 let metadata = slice.get("metadata").unwrap_or(&Json::Null);
                 let uid = optional_text(metadata, "uid")?.unwrap_or_default();
@@ -58,21 +61,20 @@ impl NodeRestriction {
             Operation::DeleteCollection if write.request.selectors.require("spec.nodeName", write.node) => {
                 Ok(Edit::default())
             }
-            Operation::DeleteCollection => Err(foreign("delete")),
+            Operation::DeleteCollection => foreign("delete"),
         }
     }
 }
 
-fn is_named_like_the_node(write: &Write<'_>, refusal: &str) -> Result<Edit, No> {
+fn is_named_like_the_node(write: &Write<'_>, rule: Rule, refusal: &str) -> Result<Edit, No> {
     let name = match write.operation {
         Operation::Create if write.request.subresource.is_empty() => named(write.sent()?)?,
         _ => &write.request.name,
     };
-    if name == write.node {
-        Ok(Edit::default())
-    } else {
-        Err(write.forbidden(refusal))
+    if name != write.node {
+        write.refuse(rule, refusal)?;
     }
+    Ok(Edit::default())
 }
 
 fn is_of(slice: &Json<'_>, node: &str) -> Result<bool, Rejection> {

@@ -12,6 +12,7 @@ use crate::{
     json::Json,
     patch::Patch,
     rejection::{Cause, Rejection},
+    rules::Rule,
 };
 
 const LABELS: &[&str] = &["metadata", "labels"];
@@ -38,37 +39,40 @@ const EXTENDED_CLAIM_STATUS_SHAPE: Shape = Shape::Pointer(&Shape::Struct(&[
 impl NodeRestriction {
     pub(super) fn pod<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
         match (write.request.subresource.as_str(), write.operation) {
-            ("", Operation::Create) => mirror::created(write, known),
+            ("", Operation::Create) => self.mirror(write, known),
             ("", Operation::Delete | Operation::DeleteCollection) => deleted(write, known),
-            ("", operation) => Err(write.forbidden(format_args!(
-                "unexpected operation {}, node {} can only create and delete mirror pods",
-                quote(operation.as_str()),
-                quote(write.node)
-            ))),
             ("status", Operation::Update) => self.status(write, known),
-            ("status", operation) => {
-                let operation = quote(operation.as_str());
-                Err(write.forbidden(format_args!("unexpected operation {operation}")))
-            }
             ("eviction", Operation::Create) => evicted(write, known),
-            ("eviction", operation) => {
-                Err(write.forbidden(format_args!("unexpected operation {}", operation.as_str())))
+            (subresource, operation) => {
+                let operation = operation.as_str();
+                let why = match subresource {
+                    "" => format!(
+                        "unexpected operation {}, node {} can only create and delete mirror pods",
+                        quote(operation),
+                        quote(write.node)
+                    ),
+                    "status" => format!("unexpected operation {}", quote(operation)),
+                    "eviction" => format!("unexpected operation {operation}"),
+                    other => format!(
+                        "unexpected pod subresource {}, only 'status' and 'eviction' are allowed",
+                        quote(other)
+                    ),
+                };
+                write.refuse(Rule::RestrictionPods, why)?;
+                Ok(Edit::default())
             }
-            (other, _) => Err(write.forbidden(format_args!(
-                "unexpected pod subresource {}, only 'status' and 'eviction' are allowed",
-                quote(other)
-            ))),
         }
     }
 
     fn status<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
         self.takes(write)?;
-        if matches!(&write.content, Content::Patch(patch) if is_harmless(patch)) {
+        if matches!(&write.content, Content::Patch(patch) if self.leaves_pod_alone(write, patch)) {
             let Some(pod) = pod(write, known) else {
                 return Err(missing(write).into());
             };
             if !pod.is_own {
-                return Err(foreign_status(write));
+                foreign_status(write)?;
+                return Ok(Edit::default());
             }
             return write.to_uid("Pod", &pod.facts.uid.to_string());
         }
@@ -78,16 +82,20 @@ impl NodeRestriction {
         }
         let change = write.change(known)?;
         judge(write, &change)?;
+        self.extended.pod_status(write, &change)?;
         write.at_version(&change)
     }
-}
 
-/// Whether a patch leaves everything alone that is guarded, whatever it is applied to.
-fn is_harmless(patch: &Patch<'_>) -> bool {
-    let guarded = [LABELS, MIRROR, CLAIM_STATUSES, EXTENDED_CLAIM_STATUS];
-    // A uid that is not plainly set could come out as any.
-    let is_plain = !patch.touches(&["metadata", "uid"]) || patch.metadata("uid").is_some();
-    is_plain && stays_what_it_is(patch) && !guarded.iter().any(|path| patch.touches(path))
+    /// Whether a patch leaves everything alone that is guarded, whatever it is applied to.
+    fn leaves_pod_alone(&self, write: &Write<'_>, patch: &Patch<'_>) -> bool {
+        let guarded = [LABELS, MIRROR, CLAIM_STATUSES, EXTENDED_CLAIM_STATUS];
+        // A uid that is not plainly set could come out as any.
+        let is_plain = !patch.touches(&["metadata", "uid"]) || patch.metadata("uid").is_some();
+        is_plain
+            && stays_what_it_is(patch)
+            && !guarded.iter().any(|path| patch.touches(path))
+            && !self.extended.guards_pod_status(write, patch)
+    }
 }
 
 fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), No> {
@@ -95,13 +103,16 @@ fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), 
     let same = |path: &[&str], shape| Ok::<_, Rejection>(is_same(shape, at(old, path)?, at(new, path)?));
     is_own(write, old)?;
     if !same(LABELS, &Shape::TEXTS)? {
-        return Err(write.forbidden(format_args!("node {node} cannot update labels through pod status")));
+        let why = format_args!("node {node} cannot update labels through pod status");
+        write.refuse(Rule::RestrictionPodLabels, why)?;
     }
     if !same(CLAIM_STATUSES, &CLAIM_STATUSES_SHAPE)? {
-        return Err(write.forbidden(format_args!("node {node} cannot update resource claim statues")));
+        let why = format_args!("node {node} cannot update resource claim statues");
+        write.refuse(Rule::RestrictionPodClaims, why)?;
     }
     if !same(EXTENDED_CLAIM_STATUS, &EXTENDED_CLAIM_STATUS_SHAPE)? {
-        return Err(write.forbidden(format_args!("node {node} cannot update extended resource claim status")));
+        let why = format_args!("node {node} cannot update extended resource claim status");
+        write.refuse(Rule::RestrictionPodClaims, why)?;
     }
     // Whether a pod is a mirror decides what it gives its node.
     let what = match (mirror::annotation(old)?, mirror::annotation(new)?) {
@@ -111,7 +122,8 @@ fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), 
     };
     let field = format!("metadata.annotations[{MIRROR_POD_ANNOTATION}]");
     let cause = Cause::forbidden(field, &format!("may not {what} mirror pod annotation"));
-    Err(Rejection::invalid("Pod", &write.request.name, cause, 1).into())
+    let rejection = Rejection::invalid("Pod", &write.request.name, cause, 1);
+    write.refuse_with(Rule::RestrictionMirrorAnnotation, rejection)
 }
 
 fn is_own(write: &Write<'_>, stored: &Json<'_>) -> Result<(), No> {
@@ -119,24 +131,24 @@ fn is_own(write: &Write<'_>, stored: &Json<'_>) -> Result<(), No> {
     if text(spec, "nodeName")? == write.node {
         Ok(())
     } else {
-        Err(foreign_status(write))
+        foreign_status(write)
     }
 }
 
 fn deleted<'a>(write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
-    let foreign = || {
+    let foreign = || -> Result<Edit, No> {
         let node = quote(write.node);
-        write.forbidden(format_args!(
-            "node {node} can only delete pods with spec.nodeName set to itself"
-        ))
+        let why = format_args!("node {node} can only delete pods with spec.nodeName set to itself");
+        write.refuse(Rule::RestrictionPods, why)?;
+        Ok(Edit::default())
     };
     // All of a namespace, whosever they are.
     if write.operation == Operation::DeleteCollection {
-        return Err(foreign());
+        return foreign();
     }
     match pod(write, known) {
         None => Err(missing(write).into()),
-        Some(pod) if !pod.is_own => Err(foreign()),
+        Some(pod) if !pod.is_own => foreign(),
         Some(pod) => write.to_uid("Pod", &pod.facts.uid.to_string()),
     }
 }
@@ -146,9 +158,9 @@ fn evicted<'a>(write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
         None => Err(not_found("pod", &write.request.name).into()),
         Some(pod) if !pod.is_own => {
             let node = write.node;
-            Err(write.forbidden(format_args!(
-                "node {node} can only evict pods with spec.nodeName set to itself"
-            )))
+            let why = format_args!("node {node} can only evict pods with spec.nodeName set to itself");
+            write.refuse(Rule::RestrictionPods, why)?;
+            Ok(Edit::default())
         }
         Some(pod) => write.to_uid("Pod", &pod.facts.uid.to_string()),
     }
@@ -163,9 +175,8 @@ fn missing(write: &Write<'_>) -> Rejection {
     Rejection::not_found(&write.request.resource, &write.request.name)
 }
 
-fn foreign_status(write: &Write<'_>) -> No {
+fn foreign_status(write: &Write<'_>) -> Result<(), No> {
     let node = quote(write.node);
-    write.forbidden(format_args!(
-        "node {node} can only update pod status for pods with spec.nodeName set to itself"
-    ))
+    let why = format_args!("node {node} can only update pod status for pods with spec.nodeName set to itself");
+    write.refuse(Rule::RestrictionPods, why)
 }

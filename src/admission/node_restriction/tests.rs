@@ -5,10 +5,13 @@
 mod certificate;
 mod claim;
 mod encode;
+mod events;
 mod mirror;
+mod modes;
 mod node;
 mod owned;
 mod pod;
+mod restricted;
 mod token;
 mod world;
 
@@ -18,12 +21,13 @@ use test_case::test_case;
 use self::world::World;
 use super::*;
 use crate::{
-    admission::{Tie, Told},
+    admission::{Admission, Notes, Tie, Told, write::Writer},
     api::quote,
     caller::User,
     graph::Snapshot,
     protobuf::{self, Envelope},
     request::{Head, Target},
+    rules::Finding,
 };
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
@@ -34,26 +38,44 @@ const PATCHES: &[(&str, &str)] = &[
     ("strategic", "application/strategic-merge-patch+json"),
 ];
 
-const RULES: NodeRestriction = NodeRestriction {
-    audiences: true,
-    any_certificate: false,
-    pod_certificates: true,
-    apply: false,
-};
+/// Those of upstream, all enforced.
+fn upstream() -> Admission {
+    Admission {
+        node_restriction: NodeRestriction {
+            audiences: true,
+            any_certificate: false,
+            pod_certificates: true,
+            apply: false,
+            mirror_pod_owner: MirrorPodOwner::Upstream,
+            extended: Extended::default(),
+        },
+        modes: Modes::UPSTREAM,
+    }
+}
+
+fn upstream_with(change: impl FnOnce(&mut NodeRestriction)) -> Admission {
+    let mut rules = upstream();
+    change(&mut rules.node_restriction);
+    rules
+}
 
 /// What becomes of a request of node n1. Of one that passes: what has been done to it.
 fn outcome(method: &str, uri: &str, body: &str) -> String {
-    told(&World::default(), RULES, method, uri, body).0
+    told(&World::default(), &upstream(), method, uri, body).0
 }
 
 /// The same for a patch.
 fn patched(kind: &str, uri: &str, body: &str) -> String {
+    patched_by(&upstream(), kind, uri, body)
+}
+
+fn patched_by(rules: &Admission, kind: &str, uri: &str, body: &str) -> String {
     let world = World::default();
     let content_type = PATCHES.iter().find(|(name, _)| *name == kind).map_or(APPLY, |(_, t)| t);
     let knows = ask(
         &world,
-        &world.graph(),
-        RULES,
+        (&world.graph(), true),
+        rules,
         "PATCH",
         uri,
         content_type,
@@ -61,8 +83,8 @@ fn patched(kind: &str, uri: &str, body: &str) -> String {
     );
     let ignorant = ask(
         &world,
-        &Snapshot::default(),
-        RULES,
+        (&world.graph(), false),
+        rules,
         "PATCH",
         uri,
         content_type,
@@ -73,15 +95,15 @@ fn patched(kind: &str, uri: &str, body: &str) -> String {
 }
 
 /// What becomes of a request, and what was asked for it if the graph knows everything.
-fn told(world: &World, rules: NodeRestriction, method: &str, uri: &str, body: &str) -> (String, Vec<String>) {
+fn told(world: &World, rules: &Admission, method: &str, uri: &str, body: &str) -> (String, Vec<String>) {
     let graph = world.graph();
     let json = "application/json";
-    let (found, questions) = ask(world, &graph, rules, method, uri, json, body.as_bytes());
-    let ignorant = ask(world, &Snapshot::default(), rules, method, uri, json, body.as_bytes());
+    let (found, questions) = ask(world, (&graph, true), rules, method, uri, json, body.as_bytes());
+    let ignorant = ask(world, (&graph, false), rules, method, uri, json, body.as_bytes());
     assert_eq!(ignorant.0, found, "with a graph that knows nothing");
     if !body.is_empty() {
         let encoded = encode::body(method, uri, body);
-        let binary = ask(world, &graph, rules, method, uri, PROTOBUF, &encoded);
+        let binary = ask(world, (&graph, true), rules, method, uri, PROTOBUF, &encoded);
         assert_eq!(binary.0, found, "as protobuf");
     }
     (found, questions)
@@ -89,8 +111,8 @@ fn told(world: &World, rules: NodeRestriction, method: &str, uri: &str, body: &s
 
 fn ask(
     world: &World,
-    graph: &Snapshot,
-    rules: NodeRestriction,
+    graph: (&Snapshot, bool),
+    rules: &Admission,
     method: &str,
     uri: &str,
     content_type: &str,
@@ -114,15 +136,35 @@ fn ask(
     let mut questions = Vec::new();
     loop {
         assert!(questions.len() < 8, "{questions:?}");
-        let write = match look("n1", &head.info().verb, request) {
+        let modes = &rules.modes;
+        let writer = Writer {
+            node: "n1",
+            user: &user,
+            modes,
+        };
+        let write = match rules.node_restriction.look("n1", &head.info().verb, request, modes) {
             Look::Away => return ("away".to_owned(), questions),
-            Look::AtHead => Write::unread("n1", &user, operation, (&head, request)),
-            Look::AtBody => Write::read("n1", &user, operation, (&head, request), body),
+            Look::AtHead => Write::unread(writer, operation, (&head, request)),
+            Look::AtBody => Write::read(writer, operation, (&head, request), body),
         };
         let known = Known::new(graph, true, &told);
-        let judged = write.map_err(No::from).and_then(|write| rules.judge(&write, &known));
+        let mut notes = Notes::default();
+        let judged = write.map_err(No::from).and_then(|write| {
+            let judged = rules.node_restriction.judge(&write, &known);
+            notes = write.into_notes();
+            judged
+        });
         let wanted = match judged {
-            Ok(edit) => return (passed(&edit, content_type, request), questions),
+            Ok(edit) => match known.consulted() {
+                consulted if consulted.is_empty() || notes.findings.is_empty() => {
+                    let mut passed = passed(&edit, content_type, request);
+                    for Finding { rule, mode, message } in notes.findings {
+                        passed += &format!(" [{mode} {rule}: {message}]");
+                    }
+                    return (passed, questions);
+                }
+                consulted => consulted,
+            },
             Err(No::Refused(rejection)) => match known.consulted() {
                 consulted if consulted.is_empty() => {
                     let details = rejection.details.as_deref();
@@ -207,7 +249,16 @@ fn with(object: &str, path: &[&str], value: serde_json::Value) -> String {
 #[test_case("POST", "/api/v1/namespaces/ns/serviceaccounts" => "away"; "service accounts themselves")]
 fn places(method: &str, uri: &str) -> String {
     let world = World::default();
-    ask(&world, &world.graph(), RULES, method, uri, "application/json", b"{}").0
+    ask(
+        &world,
+        (&world.graph(), true),
+        &upstream(),
+        method,
+        uri,
+        "application/json",
+        b"{}",
+    )
+    .0
 }
 
 #[test_case("/api/v1/nodes" => r#"nodes "n1" is forbidden: could not determine node from user "system:node:""#; "nodes")]
@@ -225,10 +276,22 @@ fn a_node_without_a_name_may_nothing(uri: &str) -> String {
         ..User::default()
     };
     let body = br#"{"metadata": {"name": "n1"}}"#;
-    assert_ne!(look("", &head.info().verb, request), Look::Away);
-    let write = Write::read("", &user, Operation::Create, (&head, request), body).unwrap();
+    let rules = upstream();
+    let modes = &rules.modes;
+    assert_ne!(
+        rules.node_restriction.look("", &head.info().verb, request, modes),
+        Look::Away
+    );
+    let writer = Writer {
+        node: "",
+        user: &user,
+        modes,
+    };
+    let write = Write::read(writer, Operation::Create, (&head, request), body).unwrap();
     let told = Told::default();
-    let judged = RULES.judge(&write, &Known::new(&Snapshot::default(), true, &told));
+    let judged = rules
+        .node_restriction
+        .judge(&write, &Known::new((&Snapshot::default(), true), true, &told));
     let Err(No::Refused(rejection)) = judged else {
         panic!("{judged:?}");
     };
@@ -254,8 +317,8 @@ fn bad_bodies(content_type: &str, body: &[u8]) -> u16 {
     let world = World::default();
     let (found, _) = ask(
         &world,
-        &world.graph(),
-        RULES,
+        (&world.graph(), true),
+        &upstream(),
         "POST",
         "/api/v1/nodes",
         content_type,

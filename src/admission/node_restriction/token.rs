@@ -12,6 +12,7 @@ use crate::{
     graph::{Driver, Facts, Key, Kind, TokenSource, Uid},
     json::Json,
     rejection::Rejection,
+    rules::Rule,
 };
 
 /// Whether a driver, if there is one, wants tokens for an audience; or what is in the way of knowing.
@@ -26,42 +27,51 @@ impl NodeRestriction {
         let bound = at(spec, &["boundObjectRef"])?.unwrap_or(&Json::Null);
         let name = text(bound, "name")?;
         if text(bound, "apiVersion")? != "v1" || text(bound, "kind")? != "Pod" || name.is_empty() {
-            return Err(write.forbidden("node requested token not bound to a pod"));
+            write.refuse(Rule::RestrictionTokens, "node requested token not bound to a pod")?;
+            return Ok(Edit::default());
         }
         let uid = text(bound, "uid")?;
         if uid.is_empty() {
-            return Err(write.forbidden("node requested token with a pod binding without a uid"));
+            let why = "node requested token with a pod binding without a uid";
+            write.refuse(Rule::RestrictionTokens, why)?;
         }
         let Some(pod) = known.pod(write.node, &write.request.namespace, name) else {
             return Err(not_found("pod", name).into());
         };
-        if pod.facts.uid != Uid::from(uid) {
-            return Err(write.forbidden(format_args!(
+        if !uid.is_empty() && pod.facts.uid != Uid::from(uid) {
+            let why = format_args!(
                 "the UID in the bound object reference ({uid}) does not match the UID in record. \
                  The object might have been deleted and then recreated"
-            )));
+            );
+            write.refuse(Rule::RestrictionTokens, why)?;
         }
         if !pod.is_own {
-            return Err(write.forbidden("node requested token bound to a pod scheduled on a different node"));
+            let why = "node requested token bound to a pod scheduled on a different node";
+            write.refuse(Rule::RestrictionTokens, why)?;
         }
         if self.audiences {
-            has_use_for(write, &pod, audience(write, spec)?, known)?;
+            match audience(spec)? {
+                Some(audience) => has_use_for(write, &pod, audience, known)?,
+                None => write.refuse(
+                    Rule::RestrictionTokenAudiences,
+                    "node may only request 0 or 1 audiences",
+                )?,
+            }
         }
         // The pod's uid stands in the request: it cannot become another.
         Ok(Edit::default())
     }
 }
 
-/// An empty one means the API server.
-fn audience<'j>(write: &Write<'_>, spec: &'j Json<'_>) -> Result<&'j str, No> {
+/// An empty one means the API server; nothing if there are several.
+fn audience<'j>(spec: &'j Json<'_>) -> Result<Option<&'j str>, Rejection> {
     match list(spec, "audiences")? {
-        [] | [Json::Null] => Ok(""),
-        [Json::String(audience)] => Ok(audience),
+        [] | [Json::Null] => Ok(Some("")),
+        [Json::String(audience)] => Ok(Some(audience)),
         [_] => Err(Rejection::bad_request(
             "the object provided is unrecognized: audiences has something else than texts",
-        )
-        .into()),
-        _ => Err(write.forbidden("node may only request 0 or 1 audiences")),
+        )),
+        _ => Ok(None),
     }
 }
 
@@ -81,18 +91,16 @@ fn has_use_for(write: &Write<'_>, pod: &KnownPod, audience: &str, known: &Known<
         }
     }
     let quoted = quote(audience);
-    match errors.as_slice() {
-        [] if known.grants_audience(audience)? => Ok(()),
-        [] => Err(write.forbidden(format_args!(
+    let why = match errors.as_slice() {
+        [] if known.grants_audience(audience)? => return Ok(()),
+        [] => format!(
             "audience {quoted} not found in pod spec volume, {} is not authorized to request tokens for this audience",
             write.user.name
-        ))),
-        [error] => Err(write.forbidden(format_args!("error validating audience {quoted}: {error}"))),
-        errors => Err(write.forbidden(format_args!(
-            "error validating audience {quoted}: [{}]",
-            errors.join(", ")
-        ))),
-    }
+        ),
+        [error] => format!("error validating audience {quoted}: {error}"),
+        errors => format!("error validating audience {quoted}: [{}]", errors.join(", ")),
+    };
+    write.refuse(Rule::RestrictionTokenAudiences, why)
 }
 
 fn claim_wants(namespace: &str, claim: &str, audience: &str, known: &Known<'_>) -> Wants {

@@ -1,4 +1,5 @@
 mod cluster;
+mod extended;
 
 use test_case::test_case;
 
@@ -403,9 +404,10 @@ fn outcome(gate: &Authorizer, user: User, method: &str, target: &str) -> String 
             format!("related {rule}")
         }
         (Verdict::Allow, Evidence::Extra(rule)) => format!("allow {rule}"),
-        (Verdict::Allow, Evidence::Fallback(rule) | Evidence::Rule(rule)) => format!("allow {rule}"),
+        (Verdict::Allow, Evidence::Fallback { key, .. }) => format!("allow {key}"),
+        (Verdict::Allow, Evidence::Rule(rule)) => format!("allow {rule}"),
         (Verdict::Allow, Evidence::Unrelated { rule }) => panic!("{rule} allows what is not related"),
-        (Verdict::Deny, Evidence::Fallback(key)) => {
+        (Verdict::Deny, Evidence::Fallback { key, .. }) => {
             assert_eq!(*key, "callers.nodes.fallback");
             assert_eq!(decision.reason, Reason::None);
             NO_REASON.to_owned()

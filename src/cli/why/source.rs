@@ -18,6 +18,7 @@ use super::objects;
 use crate::{
     authorizer::{Authorizer, ExtraRules, Fallback},
     config::{Config, Features, KubernetesVersion},
+    rules::Modes,
     upstream::chain,
     why::Known,
 };
@@ -51,7 +52,7 @@ pub(super) struct Source {
 
 pub(super) enum Opened {
     Gate(Gate),
-    Objects(Authorizer, Known),
+    Objects(Box<Authorizer>, Known),
 }
 
 /// The admin port of a running gate.
@@ -76,7 +77,7 @@ impl Source {
         };
         let (name, text) = read(&file)?;
         let known = objects::read(&name, &text).with_context(|| format!("cannot use {name}"))?;
-        Ok(Opened::Objects(authorizer, known))
+        Ok(Opened::Objects(Box::new(authorizer), known))
     }
 }
 
@@ -160,6 +161,7 @@ fn authorizer(version: KubernetesVersion) -> Authorizer {
     Authorizer {
         nodes: Fallback::Deny,
         node_rules: Features::of(version).node_rules,
+        modes: Modes::DEFAULT,
         bootstrap: Fallback::Upstream,
         others: Fallback::Deny,
         extra: ExtraRules::NONE,

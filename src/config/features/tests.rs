@@ -7,6 +7,7 @@ use crate::{
     caller::{Caller, User},
     graph::Snapshot,
     request::Head,
+    rules::Modes,
 };
 
 const NO_REASON: &str = "forbid no rule has an opinion, callers.nodes.fallback decides";
@@ -75,6 +76,7 @@ fn decide(features: Features, method: &str, target: &str) -> String {
     let gate = Authorizer {
         nodes: Fallback::Deny,
         node_rules: features.node_rules,
+        modes: Modes::UPSTREAM,
         bootstrap: Fallback::Deny,
         others: Fallback::Deny,
         extra: ExtraRules::NONE,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{
     config::{Features, Graph, section::Section},
     pipeline::live,
+    rules::{Mode, Modes, Rule},
     watch,
 };
 
@@ -20,7 +21,7 @@ const STALE_AFTER: (Duration, Duration) = (Duration::from_secs(1), Duration::fro
 const LAG_WAIT: (Duration, Duration) = (Duration::ZERO, Duration::from_secs(10));
 const REVOKE_WITHIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
 
-pub(super) fn graph(mut section: Section<'_>, features: Features) -> Graph {
+pub(super) fn graph(mut section: Section<'_>, features: Features, modes: Modes) -> Graph {
     let mut duration = |key, default: Duration, (least, most): (Duration, Duration)| {
         let duration = section.duration(key).unwrap_or(default);
         if !(least..=most).contains(&duration) {
@@ -54,7 +55,7 @@ pub(super) fn graph(mut section: Section<'_>, features: Features) -> Graph {
             stale_after,
             fail_static,
             pod_certificate_requests: features.node_rules.pod_certificates,
-            certificate_requests: true,
+            certificate_requests: modes.of(Rule::NodeCertificateSigningRequests) != Mode::Off,
         },
         lag_wait,
         live,

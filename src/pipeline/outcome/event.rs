@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, mem};
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use super::{End, MAX_TEXT, Outcome};
 use crate::{
@@ -10,6 +11,7 @@ use crate::{
     caller::Caller,
     observe::audit::{Event, ObjectReference, ResponseStatus, Stage, UserInfo},
     request::{RequestInfo, Target},
+    rules::Finding,
 };
 
 impl Outcome {
@@ -24,6 +26,21 @@ impl Outcome {
         }
         if let Some(rejection) = self.not_admitted() {
             annotations.insert("scopegate.dev/not-admitted", clip(&rejection.message, MAX_TEXT));
+        }
+        if let Some(rule) = self.rejection().and_then(|rejection| rejection.rule) {
+            annotations.insert("scopegate.dev/rule", rule.to_string());
+        }
+        let findings: Vec<Value> = self.findings().iter().map(finding).collect();
+        if !findings.is_empty() {
+            annotations.insert("scopegate.dev/findings", Value::from(findings).to_string());
+        }
+        if let Some(pod) = self
+            .notes
+            .mirror_pod
+            .as_ref()
+            .and_then(|pod| serde_json::to_string(pod).ok())
+        {
+            annotations.insert("scopegate.dev/mirror-pod", pod);
         }
         if let Some(log) = self.rejection().and_then(|rejection| rejection.log.as_deref()) {
             annotations.insert("scopegate.dev/cause", clip(log, MAX_TEXT));
@@ -71,6 +88,10 @@ impl Outcome {
             annotations,
         }
     }
+}
+
+fn finding(Finding { rule, mode, message }: &Finding) -> Value {
+    json!({"rule": rule.id(), "mode": mode.as_str(), "message": message})
 }
 
 fn user_info(caller: &Caller) -> UserInfo {

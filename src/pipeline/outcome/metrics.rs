@@ -13,7 +13,10 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use crate::request::RequestInfo;
+use crate::{
+    request::RequestInfo,
+    rules::{Mode, Rule},
+};
 
 /// Request counters. Cheap to clone. No label takes a value that a client can invent.
 #[derive(Clone, Debug)]
@@ -21,6 +24,7 @@ pub struct Metrics {
     requests: Family<Labels, Counter>,
     duration: Family<VerbLabel, Histogram>,
     in_flight: Gauge,
+    rules: Family<RuleLabels, Counter>,
 }
 
 /// A request under way; it is counted out when this is dropped.
@@ -40,6 +44,12 @@ struct VerbLabel {
     verb: &'static str,
 }
 
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct RuleLabels {
+    rule: &'static str,
+    mode: &'static str,
+}
+
 impl Default for Metrics {
     fn default() -> Self {
         Self {
@@ -47,6 +57,7 @@ impl Default for Metrics {
             // From a tenth of a millisecond to beyond the minute after which kube-apiserver gives up.
             duration: Family::new_with_constructor(|| Histogram::new(exponential_buckets(1e-4, 2.5, 16))),
             in_flight: Gauge::default(),
+            rules: Family::default(),
         }
     }
 }
@@ -63,6 +74,11 @@ impl Metrics {
             "From the head of a request to the end of its answer; watches, logs and sessions are left out",
             Unit::Seconds,
             self.duration.clone(),
+        );
+        registry.register(
+            "rule_violations",
+            "Requests that a rule was against, by its mode: refused if Enforce, else forwarded",
+            self.rules.clone(),
         );
         registry.register("requests_in_flight", "Requests under way", self.in_flight.clone());
     }
@@ -90,6 +106,17 @@ impl InFlight {
                 .get_or_create(&VerbLabel { verb })
                 .observe(took.as_secs_f64());
         }
+    }
+}
+
+impl InFlight {
+    /// A rule was against it.
+    pub(super) fn rule(&self, rule: Rule, mode: Mode) {
+        let labels = RuleLabels {
+            rule: rule.id(),
+            mode: mode.as_str(),
+        };
+        self.0.rules.get_or_create(&labels).inc();
     }
 }
 

@@ -2,7 +2,11 @@
 
 use super::{Kind, METADATA, Message, closed, field, message, messages, open, text};
 
-pub static NODE: Message = open(&[METADATA, message(2, "spec", &NODE_SPEC)]);
+pub static NODE: Message = open(&[
+    METADATA,
+    message(2, "spec", &NODE_SPEC),
+    message(3, "status", &NODE_STATUS),
+]);
 
 pub static LEASE: Message = open(&[METADATA]);
 
@@ -26,6 +30,10 @@ static NODE_SPEC: Message = open(&[
     message(6, "configSource", &CONFIG_SOURCE),
     field(7, "podCIDRs", Kind::Texts),
 ]);
+
+static NODE_STATUS: Message = open(&[messages(5, "addresses", &NODE_ADDRESS)]);
+
+static NODE_ADDRESS: Message = open(&[text(1, "type"), text(2, "address")]);
 
 static TAINT: Message = closed(&[
     text(1, "key"),

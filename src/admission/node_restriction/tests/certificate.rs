@@ -37,8 +37,8 @@ fn other_ways_to_write_bytes(body: &str) -> String {
     let world = World::default();
     let (found, _) = ask(
         &world,
-        &world.graph(),
-        RULES,
+        (&world.graph(), true),
+        &upstream(),
         "POST",
         REQUESTS,
         "application/json",
@@ -47,14 +47,16 @@ fn other_ways_to_write_bytes(body: &str) -> String {
     found.split(' ').next().unwrap().to_owned()
 }
 
+/// A request that only the rule on certificates is against.
+pub(super) fn for_other() -> String {
+    body(CLIENT, pem("system:node:n2").as_bytes())
+}
+
 #[test]
 fn any_name_where_that_is_allowed() {
-    let rules = NodeRestriction {
-        any_certificate: true,
-        ..RULES
-    };
+    let rules = upstream_with(|rules| rules.any_certificate = true);
     let body = body(CLIENT, pem("system:node:n2").as_bytes());
-    assert_eq!(told(&World::default(), rules, "POST", REQUESTS, &body).0, "passes");
+    assert_eq!(told(&World::default(), &rules, "POST", REQUESTS, &body).0, "passes");
 }
 
 #[test_case("metadata", "p1" => "passes"; "as it is")]
@@ -86,7 +88,7 @@ fn create_for_a_pod_without(kind: crate::graph::Kind) -> String {
     let mut world = World::default();
     world.objects.retain(|(other, _)| *other != kind);
     let body = json!({"metadata": {"name": "r"}, "spec": pod_request()}).to_string();
-    told(&world, RULES, "POST", POD_REQUESTS, &body).0
+    told(&world, &upstream(), "POST", POD_REQUESTS, &body).0
 }
 
 #[test]
@@ -97,11 +99,8 @@ fn other_writes_of_requests_for_pods() {
         outcome("POST", &format!("{uri}/status"), ""),
         pod_refused("unexpected subresource status")
     );
-    let rules = NodeRestriction {
-        pod_certificates: false,
-        ..RULES
-    };
-    let (found, _) = told(&World::default(), rules, "DELETE", &uri, "");
+    let rules = upstream_with(|rules| rules.pod_certificates = false);
+    let (found, _) = told(&World::default(), &rules, "DELETE", &uri, "");
     assert_eq!(found, pod_refused("PodCertificateRequest feature gate is disabled"));
 }
 

@@ -55,8 +55,8 @@ fn put_something_new() {
     let world = World::default();
     let (found, _) = ask(
         &world,
-        &world.graph(),
-        RULES,
+        (&world.graph(), true),
+        &upstream(),
         "PUT",
         STATUS,
         "application/json",
@@ -64,7 +64,15 @@ fn put_something_new() {
     );
     assert_eq!(found, refused("spec.newField"));
     let body = encode::body("PUT", STATUS, &body);
-    let (found, _) = ask(&world, &world.graph(), RULES, "PUT", STATUS, PROTOBUF, &body);
+    let (found, _) = ask(
+        &world,
+        (&world.graph(), true),
+        &upstream(),
+        "PUT",
+        STATUS,
+        PROTOBUF,
+        &body,
+    );
     assert_eq!(found, refused("spec.?999"));
 }
 

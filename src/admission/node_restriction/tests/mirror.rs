@@ -60,7 +60,7 @@ fn is_created(path: &[&str], value: Value) -> String {
 fn without_its_node() {
     let mut world = World::default();
     world.objects.clear();
-    let (found, _) = told(&world, RULES, "POST", PODS, &pod().to_string());
+    let (found, _) = told(&world, &upstream(), "POST", PODS, &pod().to_string());
     assert_eq!(found, r#"404 node "n1" not found node"#);
 }
 

@@ -85,7 +85,7 @@ fn nothing_comes_of_what_is_not_there() {
     let mut world = World::default();
     world.objects.clear();
     let body = world::node("n1").to_string();
-    let (found, _) = told(&world, RULES, "PUT", N1, &body);
+    let (found, _) = told(&world, &upstream(), "PUT", N1, &body);
     assert_eq!(found, r#"404 nodes "n1" not found nodes"#);
 }
 
@@ -191,9 +191,9 @@ fn apply_is_judged_by_what_upstream_says_would_come_of_it(path: &[&str], value: 
         rehearsed: rehearsed.to_string().into(),
         ..World::default()
     };
-    let rules = NodeRestriction { apply: true, ..RULES };
+    let rules = upstream_with(|rules| rules.apply = true);
     let body = br#"{"metadata":{"name":"n1"}}"#;
-    let (found, questions) = ask(&world, &world.graph(), rules, "PATCH", N1, APPLY, body);
+    let (found, questions) = ask(&world, (&world.graph(), true), &rules, "PATCH", N1, APPLY, body);
     let rehearsal = r#"rehearse passes, tied to the version dryRun=All {"metadata":{"name":"n1","resourceVersion":"7","uid":"N1"}}"#;
     assert_eq!(questions, ["stored", rehearsal]);
     assert_eq!(found, expected);
@@ -206,8 +206,8 @@ fn another_node() {
     let body = br#"{"metadata": {"labels": {"foo": "bar"}}}"#;
     let (found, questions) = ask(
         &world,
-        &world.graph(),
-        RULES,
+        (&world.graph(), true),
+        &upstream(),
         "PATCH",
         "/api/v1/nodes/n2",
         PATCHES[1].1,

@@ -90,11 +90,11 @@ fn an_allowed_apply_creates_no_slice(name: &str, expected: &str) {
             .into(),
         ..World::default()
     };
-    let rules = NodeRestriction { apply: true, ..RULES };
+    let rules = upstream_with(|rules| rules.apply = true);
     let uri = format!("{SLICES}{name}");
     let body = br#"{"metadata":{"name":"x"},"spec":{"nodeName":"n1"}}"#;
     assert_eq!(
-        ask(&world, &world.graph(), rules, "PATCH", &uri, APPLY, body).0,
+        ask(&world, (&world.graph(), true), &rules, "PATCH", &uri, APPLY, body).0,
         expected
     );
 }

@@ -106,13 +106,21 @@ fn put(path: &[&str], value: serde_json::Value) -> String {
 fn the_graph_is_enough_for_own_pods() {
     let world = World::default();
     let options = r#"{"preconditions": {"uid": "U-p1"}}"#;
-    assert_eq!(told(&world, RULES, "DELETE", P1, options).1, [""; 0]);
+    assert_eq!(told(&world, &upstream(), "DELETE", P1, options).1, [""; 0]);
     let status = br#"{"metadata":{"uid":"U-p1"},"status":{}}"#;
-    let (_, questions) = ask(&world, &world.graph(), RULES, "PATCH", STATUS, PATCHES[2].1, status);
+    let (_, questions) = ask(
+        &world,
+        (&world.graph(), true),
+        &upstream(),
+        "PATCH",
+        STATUS,
+        PATCHES[2].1,
+        status,
+    );
     assert_eq!(questions, [""; 0]);
     let other = r#"{"preconditions": {"uid": "V"}}"#;
     assert_eq!(
-        told(&world, RULES, "DELETE", P1, other).1,
+        told(&world, &upstream(), "DELETE", P1, other).1,
         ["pod ns/p1"],
         "the graph may be behind"
     );
@@ -122,12 +130,12 @@ fn the_graph_is_enough_for_own_pods() {
 #[test]
 fn nothing_is_tried_with_pods_of_other_nodes() {
     let world = World::default();
-    let rules = NodeRestriction { apply: true, ..RULES };
+    let rules = upstream_with(|rules| rules.apply = true);
     let uri = "/api/v1/namespaces/ns/pods/p2/status";
     let (found, questions) = ask(
         &world,
-        &world.graph(),
-        rules,
+        (&world.graph(), true),
+        &rules,
         "PATCH",
         uri,
         APPLY,

@@ -47,7 +47,7 @@ fn nothing_is_asked_where_the_graph_knows() {
         &json!({"apiVersion": "v1", "kind": "Pod", "name": "p1", "uid": "U-p1"}),
         &["vault"],
     );
-    assert_eq!(told(&world, RULES, "POST", TOKEN, &body).1, [""; 0]);
+    assert_eq!(told(&world, &upstream(), "POST", TOKEN, &body).1, [""; 0]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn one_error_stands_by_itself() {
         &json!({"apiVersion": "v1", "kind": "Pod", "name": "p1", "uid": "U-p1"}),
         &["vault"],
     );
-    let (found, _) = told(&world, RULES, "POST", TOKEN, &body);
+    let (found, _) = told(&world, &upstream(), "POST", TOKEN, &body);
     assert_eq!(
         found,
         refused(r#"error validating audience "vault": persistentvolumeclaim "pvc1" not found"#)
@@ -69,15 +69,12 @@ fn one_error_stands_by_itself() {
 
 #[test]
 fn before_audiences_were_looked_at() {
-    let rules = NodeRestriction {
-        audiences: false,
-        ..RULES
-    };
+    let rules = upstream_with(|rules| rules.audiences = false);
     let body = request(
         &json!({"apiVersion": "v1", "kind": "Pod", "name": "p1", "uid": "U-p1"}),
         &["a", "b"],
     );
-    assert_eq!(told(&World::default(), rules, "POST", TOKEN, &body).0, "passes");
+    assert_eq!(told(&World::default(), &rules, "POST", TOKEN, &body).0, "passes");
 }
 
 fn request(reference: &serde_json::Value, audiences: &[&str]) -> String {

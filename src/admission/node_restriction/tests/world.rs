@@ -32,7 +32,13 @@ impl Default for World {
                 (Kind::Node, node("n1")),
                 (
                     Kind::Node,
-                    json!({"metadata": {"name": "n2", "uid": "N2", "resourceVersion": "8"}}),
+                    json!({
+                        "metadata": {"name": "n2", "uid": "N2", "resourceVersion": "8"},
+                        "status": {"addresses": [
+                            {"type": "InternalIP", "address": "10.0.0.2"}, {"type": "InternalIP", "address": "fd00::2"},
+                            {"type": "Hostname", "address": "n2.example.com"},
+                        ]},
+                    }),
                 ),
                 (
                     Kind::Pod,
@@ -54,6 +60,7 @@ impl Default for World {
                     ),
                 ),
                 (Kind::Pod, mirror()),
+                (Kind::Pod, marked()),
                 (Kind::PersistentVolumeClaim, claimed("pvc1", "pv1")),
                 (Kind::PersistentVolumeClaim, claimed("nopv", "pv9")),
                 (Kind::PersistentVolumeClaim, claimed("unbound", "")),
@@ -122,6 +129,9 @@ impl World {
     }
 
     pub(super) fn stored(&self, request: &ResourceRequest) -> Option<Bytes> {
+        if request.resource.resource == "events" {
+            return event(&request.name).map(|event| Bytes::from(event.to_string()));
+        }
         let kind = match request.resource.resource.as_str() {
             "nodes" => Kind::Node,
             "persistentvolumeclaims" => Kind::PersistentVolumeClaim,
@@ -164,6 +174,7 @@ pub(super) fn node(name: &str) -> Value {
             "taints": [{"key": "dedicated", "value": "a", "effect": "NoSchedule", "timeAdded": "2024-01-01T00:00:00Z"}],
             "configSource": {"configMap": {"name": "c", "namespace": "kube-system", "kubeletConfigKey": "kubelet"}},
         },
+        "status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]},
     })
 }
 
@@ -187,6 +198,27 @@ fn mirror() -> Value {
             "annotations": {"kubernetes.io/config.mirror": "hash"}},
         "spec": {"nodeName": "n1"},
     })
+}
+
+/// A pod with something of all that a pod can be marked with.
+pub(super) fn marked() -> Value {
+    let mut pod = pod("marked", "n1", &json!([]));
+    pod["metadata"]["annotations"] = json!({"a": "1", "unrestricted.node.kubernetes.io/x": "1"});
+    pod["metadata"]["finalizers"] = json!(["keep", "example.com/own"]);
+    pod
+}
+
+/// One about n1, and one about n2.
+fn event(name: &str) -> Option<Value> {
+    let node = match name {
+        "own" => "n1",
+        "foreign" => "n2",
+        _ => return None,
+    };
+    Some(json!({
+        "metadata": {"namespace": "ns", "name": name, "uid": "E", "resourceVersion": "7"},
+        "involvedObject": {"kind": "Node", "name": node}, "source": {"host": node}, "count": 1,
+    }))
 }
 
 pub(super) fn claimed(name: &str, volume: &str) -> Value {

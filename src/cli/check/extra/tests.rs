@@ -4,6 +4,7 @@ use super::*;
 use crate::{
     authorizer::{Authorizer, ExtraResources, ExtraRules, ExtraTarget, NodeRules},
     cli::check::extra::Whose::{Nodes, Rest},
+    rules::Modes,
 };
 
 const GATE: Authorizer = Authorizer {
@@ -15,6 +16,7 @@ const GATE: Authorizer = Authorizer {
         service_accounts: Some(true),
         events_group: true,
     },
+    modes: Modes::DEFAULT,
     bootstrap: Fallback::Deny,
     others: Fallback::Deny,
     extra: ExtraRules::NONE,
@@ -48,6 +50,7 @@ fn rule(text: &str) -> ExtraRule {
 
 #[test_case("get - configmaps kubeadm-config,kubelet-config kube-system", Nodes; "the two of kubeadm")]
 #[test_case("get,list,watch discovery.k8s.io endpointslices", Nodes; "those of kube-proxy")]
+#[test_case("list,watch networking.k8s.io servicecidrs", Nodes; "the ranges of services")]
 #[test_case("get /metrics", Nodes; "metrics")]
 #[test_case("get - secrets s shop", Rest; "one secret")]
 #[test_case("get - nodes n2", Nodes; "one node")]

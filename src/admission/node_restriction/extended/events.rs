@@ -1,0 +1,106 @@
+//! Events: a node reports on itself and on its pods, and says that it is the one who reports.
+
+use super::{Extended, Known, No, Operation, Write, read};
+use crate::{
+    admission::{Content, Edit},
+    api::{clip, quote},
+    json::Json,
+    rejection::Rejection,
+    rules::Rule,
+};
+
+/// Where the two forms of an event have what is looked at: core and `events.k8s.io`.
+struct Form {
+    /// What it is about.
+    about: &'static str,
+    /// Who reports, in the old way.
+    source: &'static str,
+}
+
+const CORE: Form = Form {
+    about: "involvedObject",
+    source: "source",
+};
+const EVENTS: Form = Form {
+    about: "regarding",
+    source: "deprecatedSource",
+};
+const MAX_SHOWN: usize = 64;
+
+impl Extended {
+    /// What becomes of an event is judged as it was and as it would be: it must be the node's before and after.
+    pub(in super::super) fn event<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        let form = match write.request.resource.group.as_str() {
+            "" => CORE,
+            _ => EVENTS,
+        };
+        match (&write.content, write.operation) {
+            (Content::Apply(_), _) => {
+                write.refuse(
+                    Rule::EventsObject,
+                    "this gate cannot tell what becomes of an applied event",
+                )?;
+                Ok(Edit::default())
+            }
+            (Content::Object(sent), Operation::Create) => {
+                form.judge(write, &sent.json, known)?;
+                Ok(Edit::default())
+            }
+            // To put an event where there is none creates it.
+            (Content::Object(sent), _) if known.stored()?.is_none() => {
+                form.judge(write, &sent.json, known)?;
+                Ok(Edit::default())
+            }
+            _ => {
+                let change = write.change(known)?;
+                form.judge(write, &change.old, known)?;
+                form.judge(write, &change.new, known)?;
+                write.at_version(&change)
+            }
+        }
+    }
+}
+
+impl Form {
+    fn judge<'a>(&self, write: &Write<'a>, event: &Json<'_>, known: &Known<'a>) -> Result<(), No> {
+        let node = quote(write.node);
+        let about = read::field(event, self.about)?.unwrap_or(&Json::Null);
+        let related = read::field(event, "related")?;
+        for object in [Some(about), related].into_iter().flatten() {
+            if !is_own(write, object, known)? {
+                let (kind, name) = (read::text(object, "kind")?, read::text(object, "name")?);
+                let (kind, name) = (clip(kind, MAX_SHOWN), quote(&clip(name, MAX_SHOWN)));
+                let why = format_args!(
+                    "node {node} can only write events about itself and pods bound to it, not about {kind} {name}"
+                );
+                write.refuse(Rule::EventsObject, why)?;
+                break;
+            }
+        }
+        let source = read::field(event, self.source)?.unwrap_or(&Json::Null);
+        let sources = [read::text(source, "host")?, read::text(event, "reportingInstance")?];
+        let mut named = sources.into_iter().filter(|source| !source.is_empty()).peekable();
+        if named.peek().is_none() || named.any(|source| source != write.node) {
+            let why = format_args!("node {node} can only write events with itself as source and reporting instance");
+            write.refuse(Rule::EventsSource, why)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether it is the node or a pod of its. The uid does not matter: a kubelet has its own for static pods, and for its node.
+fn is_own(write: &Write<'_>, object: &Json<'_>, known: &Known<'_>) -> Result<bool, Rejection> {
+    let name = read::text(object, "name")?;
+    if !matches!(read::text(object, "apiVersion")?, "" | "v1") {
+        return Ok(false);
+    }
+    Ok(match read::text(object, "kind")? {
+        "Node" => name == write.node,
+        "Pod" if name.is_empty() => false,
+        "Pod" => {
+            let namespace = read::text(object, "namespace")?;
+            known.pod(write.node, namespace, name).is_some_and(|pod| pod.is_own)
+        }
+        _ => false,
+    })
+}

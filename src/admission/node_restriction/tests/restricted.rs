@@ -1,0 +1,339 @@
+//! The extended rules on pods and addresses: each in every encoding, and in every mode.
+
+use serde_json::{Value, json};
+use test_case::test_case;
+
+use super::*;
+use crate::{
+    admission::{Keys, Owner},
+    rules::Origin,
+};
+
+const PODS: &str = "/api/v1/namespaces/ns/pods";
+const STATUS: &str = "/api/v1/namespaces/ns/pods/marked/status";
+const NODE_STATUS: &str = "/api/v1/nodes/n1/status";
+
+/// With the feature gate on, and something allowed of each sort.
+pub(super) fn extended() -> Admission {
+    let mut rules = upstream_with(|rules| {
+        rules.mirror_pod_owner = MirrorPodOwner::Either;
+        let keys = |keys: &[&str]| Keys::new(keys.iter().map(|key| (*key).to_owned()));
+        rules.extended = Extended {
+            labels: keys(&["component", "tier", "example.com/*"]),
+            annotations: keys(&["kubeadm.kubernetes.io/*"]),
+            finalizers: keys(&["example.com/own"]),
+            namespaces: vec!["ns".to_owned()],
+            addresses: vec!["169.254.7.0/24".parse().unwrap()],
+        };
+    });
+    for rule in Rule::ALL.iter().filter(|rule| rule.origin() == Origin::Extended) {
+        rules.modes.set(*rule, Mode::Enforce);
+    }
+    rules
+}
+
+fn mirror(metadata: &Value) -> String {
+    let mut pod = json!({
+        "metadata": {"name": "m", "annotations": {"kubernetes.io/config.mirror": "hash"}},
+        "spec": {"nodeName": "n1"},
+    });
+    for (key, value) in metadata.as_object().unwrap() {
+        match value.as_object() {
+            Some(more) if key == "annotations" => more
+                .iter()
+                .for_each(|(key, value)| pod["metadata"]["annotations"][key] = value.clone()),
+            _ => pod["metadata"][key] = value.clone(),
+        }
+    }
+    pod.to_string()
+}
+
+fn create(metadata: &Value) -> String {
+    told(&World::default(), &extended(), "POST", PODS, &mirror(metadata)).0
+}
+
+fn refused(what: &str) -> String {
+    format!(r#"403 pods "m" is forbidden: node "n1" is not allowed to create mirror pods with {what} pods"#)
+}
+
+#[test_case(&json!({}) => "passes"; "nothing")]
+#[test_case(&json!({"labels": {"unrestricted.node.kubernetes.io/app": "a"}}) => "passes"; "unrestricted label")]
+#[test_case(&json!({"labels": {"component": "etcd", "tier": "control-plane", "example.com/a": ""}}) => "passes"; "allowed labels")]
+#[test_case(&json!({"labels": {"components": "etcd"}}) => refused("labels components"); "a longer key")]
+#[test_case(&json!({"labels": {"example.com": "", "example.com.evil/a": ""}}) => refused("labels example.com, example.com.evil/a"); "no prefix")]
+#[test_case(&json!({"labels": {"unrestricted.node.kubernetes.io": ""}}) => refused("labels unrestricted.node.kubernetes.io"); "the prefix alone")]
+#[test_case(&json!({"labels": {"tier": "a", "k8s-app": "dns", "app": "b"}}) => refused("labels app, k8s-app"); "others among allowed ones")]
+#[test_case(&json!({"annotations": {"kubernetes.io/config.hash": "h", "kubernetes.io/config.seen": "t", "kubernetes.io/config.source": "file"}}) => "passes"; "annotations of kubelets")]
+#[test_case(&json!({"annotations": {"container.apparmor.security.beta.kubernetes.io/c": "x", "seccomp.security.alpha.kubernetes.io/pod": "x"}}) => "passes"; "well-known annotations")]
+#[test_case(&json!({"annotations": {"kubeadm.kubernetes.io/etcd.advertise-client-urls": "x"}}) => "passes"; "allowed annotations")]
+#[test_case(&json!({"annotations": {"prometheus.io/scrape": "true"}}) => refused("annotations prometheus.io/scrape"); "another annotation")]
+#[test_case(&json!({"finalizers": ["example.com/own"]}) => "passes"; "allowed finalizer")]
+#[test_case(&json!({"finalizers": ["foregroundDeletion"]}) => refused("finalizers foregroundDeletion"); "another finalizer")]
+#[test_case(&json!({"labels": (0..12).map(|i| (format!("l{i:02}"), "")).collect::<std::collections::BTreeMap<_, _>>()})
+    => refused("labels l00, l01, l02, l03, l04, l05, l06, l07, l08, l09, …"); "very many")]
+fn mirror_pods(metadata: &Value) -> String {
+    create(metadata)
+}
+
+#[test]
+fn mirror_pods_elsewhere() {
+    let elsewhere = "/api/v1/namespaces/other/pods";
+    let (found, _) = told(&World::default(), &extended(), "POST", elsewhere, &mirror(&json!({})));
+    assert_eq!(
+        found,
+        r#"403 pods "m" is forbidden: node "n1" is not allowed to create mirror pods in namespace "other" pods"#
+    );
+    let anywhere = {
+        let mut rules = extended();
+        rules.node_restriction.extended.namespaces.clear();
+        rules
+    };
+    assert_eq!(
+        told(&World::default(), &anywhere, "POST", elsewhere, &mirror(&json!({}))).0,
+        "passes"
+    );
+}
+
+const SINGLE: &str =
+    r#"403 pods "m" is forbidden: node "n1" can only create pods with a single owner reference set to itself pods"#;
+const ITSELF: &str =
+    r#"403 pods "m" is forbidden: node "n1" can only create pods with an owner reference set to itself pods"#;
+const CONTROLLER: &str =
+    r#"403 pods "m" is forbidden: node "n1" can only create pods with a controller owner reference set to itself pods"#;
+const NO_CONTROLLER: &str = r#"403 pods "m" is forbidden: node "n1" can only create pods with an owner reference that is not the controller pods"#;
+const BLOCKS: &str =
+    r#"403 pods "m" is forbidden: node "n1" must not set blockOwnerDeletion on an owner reference pods"#;
+const UID: &str = r#"403 pods "m" is forbidden: node n1 UID mismatch: expected V got N1 pods"#;
+
+/// Under Upstream, Proposal and Either.
+#[test_case(json!([]), [ITSELF, "passes", "passes"]; "none")]
+#[test_case(json!([{"controller": true}]), ["passes", NO_CONTROLLER, "passes"]; "as kubelets send it")]
+#[test_case(json!([{}]), [CONTROLLER, "passes", "passes"]; "as the proposal has it")]
+#[test_case(json!([{"controller": false}]), [CONTROLLER, "passes", "passes"]; "said not to control")]
+#[test_case(json!([{"controller": true, "blockOwnerDeletion": true}]), [BLOCKS, NO_CONTROLLER, BLOCKS]; "controls and blocks")]
+#[test_case(json!([{"blockOwnerDeletion": true}]), [CONTROLLER, "passes", "passes"]; "blocks")]
+#[test_case(json!([{"controller": true}, {}]), [SINGLE, SINGLE, SINGLE]; "both at once")]
+#[test_case(json!([{"name": "n2"}]), [ITSELF, ITSELF, ITSELF]; "another node")]
+#[test_case(json!([{"kind": "ReplicaSet", "apiVersion": "apps/v1"}]), [ITSELF, ITSELF, ITSELF]; "another kind")]
+#[test_case(json!([{"uid": "V", "controller": true}]), [UID, NO_CONTROLLER, UID]; "another uid")]
+#[test_case(json!([{"uid": "V"}]), [CONTROLLER, UID, UID]; "another uid as the proposal has it")]
+fn owners(mut owners: Value, expected: [&str; 3]) {
+    for owner in owners.as_array_mut().unwrap() {
+        for (key, value) in [("apiVersion", "v1"), ("kind", "Node"), ("name", "n1"), ("uid", "N1")] {
+            if owner[key].is_null() {
+                owner[key] = json!(value);
+            }
+        }
+    }
+    let forms = [
+        MirrorPodOwner::Upstream,
+        MirrorPodOwner::Proposal,
+        MirrorPodOwner::Either,
+    ];
+    for (form, expected) in forms.into_iter().zip(expected) {
+        let rules = upstream_with(|rules| rules.mirror_pod_owner = form);
+        let body = mirror(&json!({"ownerReferences": owners}));
+        assert_eq!(
+            told(&World::default(), &rules, "POST", PODS, &body).0,
+            expected,
+            "{form:?}"
+        );
+    }
+}
+
+/// What is recorded of a mirror pod, whatever the rules think of it.
+#[test]
+fn mirror_pods_are_observed() {
+    let many: Vec<String> = (0..100).map(|i| format!("f{i:03}")).collect();
+    let metadata = json!({"labels": {"component": "etcd", "tier": "a"}, "finalizers": many});
+    let mut rules = upstream();
+    rules.modes.dry_run();
+    let request = Request::post(PODS).header(CONTENT_TYPE, "application/json");
+    let head = Head::read(request.body(()).unwrap().into_parts().0).unwrap();
+    let Target::Resource(request) = &head.info().target else {
+        panic!("no resource");
+    };
+    let (user, modes) = (User::default(), &rules.modes);
+    let writer = Writer {
+        node: "n1",
+        user: &user,
+        modes,
+    };
+    let body = mirror(&metadata);
+    let write = Write::read(writer, Operation::Create, (&head, request), body.as_bytes()).unwrap();
+    let (told, graph) = (Told::default(), World::default().graph());
+    rules
+        .node_restriction
+        .judge(&write, &Known::new((&graph, true), true, &told))
+        .unwrap();
+    let pod = write.into_notes().mirror_pod.unwrap();
+    assert_eq!(
+        (pod.namespace.as_str(), pod.name.as_str(), pod.owner),
+        ("ns", "m", Owner::None)
+    );
+    assert_eq!(pod.labels, ["component", "tier"]);
+    assert_eq!(pod.annotations, ["kubernetes.io/config.mirror"]);
+    assert_eq!(pod.finalizers.len(), 64);
+}
+
+fn changed(what: &str) -> String {
+    format!(r#"403 pods "marked" is forbidden: node "n1" is not allowed to change {what} through pod status pods"#)
+}
+
+const LABELS: &str = r#"403 pods "marked" is forbidden: node "n1" cannot update labels through pod status pods"#;
+
+/// The pod has label app=a, annotations a=1 and unrestricted.node.kubernetes.io/x=1, and finalizers keep and example.com/own.
+#[test_case("merge", r#"{"metadata":{"annotations":{"a":"1"}}}"# => "passes, tied to the version"; "annotation as it is")]
+#[test_case("merge", r#"{"metadata":{"annotations":{"a":"2"}}}"# => changed("annotations a"); "annotation changed")]
+#[test_case("merge", r#"{"metadata":{"annotations":{"a":null}}}"# => changed("annotations a"); "annotation removed")]
+#[test_case("merge", r#"{"metadata":{"annotations":{"b":"1"}}}"# => changed("annotations b"); "annotation added")]
+#[test_case("merge", r#"{"metadata":{"annotations":null}}"# => changed("annotations a"); "annotations dropped")]
+#[test_case("merge", r#"{"metadata":{"annotations":{"unrestricted.node.kubernetes.io/x":"2","kubeadm.kubernetes.io/x":"1"}}}"# => "passes, tied to the version"; "free annotations")]
+#[test_case("merge", r#"{"metadata":{"finalizers":["example.com/own"]}}"# => changed("finalizers keep"); "finalizer removed")]
+#[test_case("merge", r#"{"metadata":{"finalizers":["keep"]}}"# => "passes, tied to the version"; "free finalizer removed")]
+#[test_case("merge", r#"{"metadata":{"finalizers":["example.com/own","keep"]}}"# => "passes, tied to the version"; "finalizers in another order")]
+#[test_case("merge", r#"{"metadata":{"labels":{"unrestricted.node.kubernetes.io/x":"1"}}}"# => LABELS; "upstream takes no labels at all")]
+#[test_case("strategic", r#"{"metadata":{"annotations":{"b":"1"}}}"# => changed("annotations b"); "strategic annotation")]
+#[test_case("strategic", r#"{"metadata":{"annotations":{"$patch":"replace"}}}"# => changed("annotations a"); "strategic replacement")]
+#[test_case("strategic", r#"{"metadata":{"annotations":{"$patch":"delete"}}}"# => changed("annotations a"); "strategic deletion")]
+#[test_case("strategic", r#"{"metadata":{"finalizers":["more"]}}"# => changed("finalizers more"); "strategic finalizer")]
+#[test_case("strategic", r#"{"metadata":{"$deleteFromPrimitiveList/finalizers":["keep"]}}"# => changed("finalizers keep"); "strategic finalizer removed")]
+#[test_case("json", r#"[{"op":"add","path":"/metadata/annotations/b","value":"1"}]"# => changed("annotations b"); "json annotation")]
+#[test_case("json", r#"[{"op":"move","from":"/metadata/annotations/a","path":"/metadata/annotations/unrestricted.node.kubernetes.io~1a"}]"# => changed("annotations a"); "json move")]
+#[test_case("json", r#"[{"op":"remove","path":"/metadata/finalizers/0"}]"# => changed("finalizers keep"); "json finalizer removed")]
+#[test_case("json", r#"[{"op":"replace","path":"/metadata","value":{"name":"marked","namespace":"ns","uid":"U-marked","resourceVersion":"7","labels":{"app":"a"}}}]"#
+    => changed("annotations a"); "json metadata replaced")]
+#[test_case("strategic", r#"{"metadata":{"uid":"U-marked"},"status":{"phase":"Running"}}"# => "passes"; "as kubelets do")]
+fn pod_status(kind: &str, patch: &str) -> String {
+    let found = patched_by(&extended(), kind, STATUS, patch);
+    let tied = "passes, tied to the version";
+    if found.starts_with(tied) {
+        tied.to_owned()
+    } else {
+        found
+    }
+}
+
+/// A whole object, as JSON and as protobuf.
+#[test_case(&["metadata", "annotations", "b"], json!("1") => changed("annotations b"); "annotation added")]
+#[test_case(&["metadata", "annotations"], json!({}) => changed("annotations a"); "annotations dropped")]
+#[test_case(&["metadata", "finalizers"], json!(["example.com/own"]) => changed("finalizers keep"); "finalizer removed")]
+#[test_case(&["status", "phase"], json!("Running") => "passes"; "nothing of it")]
+fn pod_status_put(path: &[&str], value: Value) -> String {
+    let world = World::default();
+    let body = with(&world::marked().to_string(), path, value);
+    told(&world, &extended(), "PUT", STATUS, &body).0
+}
+
+/// The proposal lets nodes change labels under its prefix. So it is where upstream's rule is off.
+#[test_case(r#"{"metadata":{"labels":{"unrestricted.node.kubernetes.io/x":"1"}}}"# => "passes, tied to the version"; "free label")]
+#[test_case(r#"{"metadata":{"labels":{"component":"x"}}}"# => "passes, tied to the version"; "allowed label")]
+#[test_case(r#"{"metadata":{"labels":{"app":"b"}}}"# => changed("labels app"); "label changed")]
+#[test_case(r#"{"metadata":{"labels":{"app":null}}}"# => changed("labels app"); "label removed")]
+fn pod_status_labels(patch: &str) -> String {
+    let mut rules = extended();
+    rules.modes.set(Rule::RestrictionPodLabels, Mode::Off);
+    let found = patched_by(&rules, "merge", STATUS, patch);
+    let tied = "passes, tied to the version";
+    if found.starts_with(tied) {
+        tied.to_owned()
+    } else {
+        found
+    }
+}
+
+fn claims(address: &str, what: &str) -> String {
+    format!(
+        r#"403 nodes "n1" is forbidden: node "n1" is not allowed to claim address "{address}", which is {what} nodes"#
+    )
+}
+
+/// Node n2 has addresses 10.0.0.2, fd00::2 and n2.example.com.
+#[test_case("10.0.0.9" => "passes"; "of nobody")]
+#[test_case("n1" => "passes"; "own name")]
+#[test_case("127.0.0.1" => claims("127.0.0.1", "a loopback address"); "loopback")]
+#[test_case("169.254.169.254" => claims("169.254.169.254", "a link-local address"); "metadata service")]
+#[test_case("169.254.7.1" => "passes"; "allowed")]
+#[test_case("10.0.0.2" => claims("10.0.0.2", r#"that of node "n2""#); "of another node")]
+#[test_case("::ffff:10.0.0.2" => claims("::ffff:10.0.0.2", r#"that of node "n2""#); "of another node, mapped")]
+#[test_case("FD00:0::2" => claims("FD00:0::2", r#"that of node "n2""#); "of another node, written otherwise")]
+#[test_case("N2.example.com." => claims("N2.example.com.", r#"that of node "n2""#); "name of another node")]
+#[test_case("localhost" => claims("localhost", "a name of this host"); "this host")]
+#[test_case("127.1" => claims("127.1", "neither an IP address nor a name"); "a short form")]
+fn addresses(address: &str) -> String {
+    let (world, rules) = (World::default(), extended());
+    let addresses = json!([{"type": "InternalIP", "address": "10.0.0.1"}, {"type": "ExternalIP", "address": address}]);
+    let mut node = world::node("n1");
+    node["metadata"]["labels"] = json!({"x": "1"});
+    node["spec"] = json!({});
+    node["status"]["addresses"] = addresses.clone();
+    let (created, _) = told(&world, &rules, "POST", "/api/v1/nodes", &node.to_string());
+    let body = with(
+        &world::node("n1").to_string(),
+        &["status", "addresses"],
+        addresses.clone(),
+    );
+    let (put, _) = told(&world, &rules, "PUT", NODE_STATUS, &body);
+    assert_eq!(put, created, "PUT");
+    let strategic = json!({"status": {"addresses": addresses}}).to_string();
+    let pointed =
+        json!([{"op": "add", "path": "/status/addresses/-", "value": {"type": "ExternalIP", "address": address}}]);
+    for (kind, patch) in [
+        ("strategic", &strategic),
+        ("merge", &strategic),
+        ("json", &pointed.to_string()),
+    ] {
+        let found = patched_by(&rules, kind, NODE_STATUS, patch);
+        let tied = found.starts_with("passes, tied to the version");
+        assert_eq!(if tied { "passes" } else { &found }, created, "{kind}");
+    }
+    // It is not the place for it: upstream drops it.
+    assert_eq!(patched_by(&rules, "merge", "/api/v1/nodes/n1", &strategic), "passes");
+    created
+}
+
+/// An address that it has claimed already is not judged again; a heartbeat does not even look.
+#[test]
+fn addresses_that_are_there() {
+    let (mut world, rules) = (World::default(), extended());
+    world.objects[0].1["status"]["addresses"] = json!([{"type": "InternalIP", "address": "127.0.0.1"}]);
+    let body = with(&world.objects[0].1.to_string(), &["status", "phase"], json!("x"));
+    assert_eq!(told(&world, &rules, "PUT", NODE_STATUS, &body).0, "passes");
+    let heartbeat = r#"{"status":{"$setElementOrder/conditions":[{"type":"Ready"}],"conditions":[{"type":"Ready","status":"True"}]}}"#;
+    let (found, questions) = ask(
+        &world,
+        (&world.graph(), true),
+        &rules,
+        "PATCH",
+        NODE_STATUS,
+        PATCHES[2].1,
+        heartbeat.as_bytes(),
+    );
+    assert_eq!((found.as_str(), questions.len()), ("passes", 0));
+}
+
+/// The graph said that the address was n2's, and upstream says that it is no more.
+#[test]
+fn addresses_that_were_given_up() {
+    let world = World::default();
+    let graph = world.graph();
+    let mut later = World::default();
+    later.objects[1].1["status"]["addresses"] = json!([]);
+    let body = with(
+        &world::node("n1").to_string(),
+        &["status", "addresses"],
+        json!([{"type": "InternalIP", "address": "10.0.0.2"}]),
+    );
+    let json = "application/json";
+    let (found, questions) = ask(
+        &later,
+        (&graph, true),
+        &extended(),
+        "PUT",
+        NODE_STATUS,
+        json,
+        body.as_bytes(),
+    );
+    assert!(questions.contains(&"node n2".to_owned()), "{questions:?}");
+    assert!(found.starts_with("passes"), "{found}");
+}

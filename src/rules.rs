@@ -1,0 +1,289 @@
+//! Every rule by its name, and whether it is enforced.
+//!
+//! Names are kept: configurations, alerts and reports go by them. What a rule says stands where it is applied, in `authorizer` and
+//! `admission`; here is what an operator reads about it, and what becomes of a request that it is against.
+
+use std::{fmt, str::FromStr};
+
+/// What becomes of a request that a rule is against.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Mode {
+    /// It is refused.
+    Enforce,
+    /// It is forwarded; the client is warned, and it is recorded.
+    Warn,
+    /// It is forwarded and recorded.
+    Audit,
+    /// Nobody looks.
+    Off,
+}
+
+/// Where a rule comes from, which decides how it can be set.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Origin {
+    /// kube-apiserver has it too, and enforces it.
+    Upstream,
+    /// Only proposed there, or of the gate.
+    Extended,
+    /// Of what the gate itself is. It is always enforced; other keys of the configuration say whom it spares.
+    Fixed,
+}
+
+/// A rule against a request that was forwarded all the same.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Finding {
+    pub rule: Rule,
+    pub mode: Mode,
+    /// What the client would have read.
+    pub message: String,
+}
+
+macro_rules! rules {
+    ($($name:ident = $id:literal, $origin:ident, $text:literal;)*) => {
+        /// A rule. Their order is the one they are listed in.
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        pub enum Rule { $(#[doc = $text] $name,)* }
+
+        impl Rule {
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            pub fn id(self) -> &'static str {
+                match self { $(Self::$name => $id,)* }
+            }
+
+            pub const fn origin(self) -> Origin {
+                match self { $(Self::$name => Origin::$origin,)* }
+            }
+
+            /// What it says, in a sentence.
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+rules! {
+    CallersBootstrap = "callers/bootstrap", Fixed, "Holders of a bootstrap token pass if callers.bootstrap is Forward";
+    CallersImpersonation = "callers/impersonation", Fixed, "Nobody acts as somebody else";
+    CallersMasters = "callers/masters", Fixed, "Members of system:masters pass only if callers.allowMasters names them";
+    CallersOthers = "callers/others", Fixed, "Who is neither a node nor joining passes if callers.others is Forward";
+    EveryoneDiscovery = "everyone/discovery", Fixed, "Whoever is known may read what the API consists of";
+    EveryoneSelfReviews = "everyone/self-reviews", Fixed, "Whoever is known may ask who it is and what it may do, unless upstream sees the gate instead";
+
+    NodeName = "node/name", Upstream, "A node has a name";
+    NodePaths = "node/paths", Upstream, "A node reads no paths but those of discovery";
+    NodeStatic = "node/static", Upstream, "Beyond the rules below, a node does what the role system:node lists, and nothing else";
+    NodeConfigMaps = "node/configmaps", Upstream, "A node reads config maps that its pods refer to, one at a time";
+    NodeCsiNodes = "node/csinodes", Upstream, "A node reads and writes its own CSINode";
+    NodeLeases = "node/leases", Upstream, "A node reads and writes its own lease in kube-node-lease";
+    NodeNodes = "node/nodes", Upstream, "A node reads its own Node, and writes Nodes only as restriction/nodes lets it";
+    NodePersistentVolumeClaims = "node/persistentvolumeclaims", Upstream, "A node gets claims that its pods use";
+    NodePersistentVolumeClaimStatus = "node/persistentvolumeclaims/status", Upstream, "A node updates the status of claims that its pods use";
+    NodePersistentVolumes = "node/persistentvolumes", Upstream, "A node gets volumes that claims of its pods are bound to";
+    NodePods = "node/pods", Upstream, "A node reads its own pods, and writes pods only as restriction/pods lets it";
+    NodePodCertificateRequests = "node/podcertificaterequests", Upstream, "A node reads its own pod certificate requests, and creates some";
+    NodeResourceClaims = "node/resourceclaims", Upstream, "A node gets resource claims that its pods use";
+    NodeResourceSlices = "node/resourceslices", Upstream, "A node reads and writes its own resource slices";
+    NodeSecrets = "node/secrets", Upstream, "A node reads secrets that its pods and their volumes refer to, one at a time";
+    NodeServiceAccounts = "node/serviceaccounts", Upstream, "A node reads service accounts of its pods, and asks for tokens of theirs";
+    NodeVolumeAttachments = "node/volumeattachments", Upstream, "A node gets its own volume attachments";
+
+    RestrictionName = "restriction/name", Upstream, "A node without a name writes nothing";
+    RestrictionCertificates = "restriction/certificates", Upstream, "A kubelet certificate is asked for in the node's own name";
+    RestrictionCsiNodes = "restriction/csinodes", Upstream, "A node writes no CSINode but its own";
+    RestrictionLeases = "restriction/leases", Upstream, "A node writes no lease but its own in kube-node-lease";
+    RestrictionMirrorAnnotation = "restriction/mirror-annotation", Upstream, "A pod does not become a mirror pod, or cease to be one";
+    RestrictionMirrorOwner = "restriction/mirror-owner", Upstream, "A mirror pod is owned by its node (podRestriction.mirrorPodOwner says in which form)";
+    RestrictionMirrorPods = "restriction/mirror-pods", Upstream, "A node creates no pods but mirror pods that are bound to it";
+    RestrictionMirrorReferences = "restriction/mirror-references", Upstream, "A mirror pod refers to no service account, secret, config map, claim or other object of the API";
+    RestrictionNodes = "restriction/nodes", Upstream, "A node writes no Node but its own";
+    RestrictionNodeConfigSource = "restriction/node-config-source", Upstream, "A node does not say where its configuration comes from";
+    RestrictionNodeLabels = "restriction/node-labels", Upstream, "A node leaves labels alone that workloads are steered by";
+    RestrictionNodeOwners = "restriction/node-owners", Upstream, "A node does not change the owners of its Node";
+    RestrictionNodeTaints = "restriction/node-taints", Upstream, "A node does not change its taints";
+    RestrictionPersistentVolumeClaims = "restriction/persistentvolumeclaims", Upstream, "Of a claim, a node writes what its status says about size and progress";
+    RestrictionPodCertificates = "restriction/podcertificates", Upstream, "A pod certificate is asked for by the node that the pod runs on, as the pod is";
+    RestrictionPodClaims = "restriction/pod-claims", Upstream, "A node does not change which resource claims a pod has";
+    RestrictionPodLabels = "restriction/pod-labels", Upstream, "A node changes no labels of a pod when it writes its status";
+    RestrictionPods = "restriction/pods", Upstream, "A node deletes, evicts and reports on pods that are bound to it";
+    RestrictionResourceSlices = "restriction/resourceslices", Upstream, "A node creates and deletes resource slices of its own";
+    RestrictionTokenAudiences = "restriction/token-audiences", Upstream, "A node asks for tokens for audiences that volumes of the pod are for";
+    RestrictionTokens = "restriction/tokens", Upstream, "A node asks for tokens that are bound to a pod which runs on it";
+
+    PodsMirrorAnnotations = "pods/mirror-annotations", Extended, "A mirror pod has no annotations but those of kubelets and static pods, and podRestriction.allowedAnnotations";
+    PodsMirrorFinalizers = "pods/mirror-finalizers", Extended, "A mirror pod has no finalizers but podRestriction.allowedFinalizers";
+    PodsMirrorLabels = "pods/mirror-labels", Extended, "A mirror pod has no labels but unrestricted.node.kubernetes.io/* and podRestriction.allowedLabels";
+    PodsMirrorNamespace = "pods/mirror-namespace", Extended, "A mirror pod is in one of podRestriction.mirrorPodNamespaces, if any are given";
+    PodsStatusAnnotations = "pods/status-annotations", Extended, "With a pod's status, a node changes no annotations but those that a mirror pod may have";
+    PodsStatusFinalizers = "pods/status-finalizers", Extended, "With a pod's status, a node changes no finalizers but podRestriction.allowedFinalizers";
+    PodsStatusLabels = "pods/status-labels", Extended, "With a pod's status, a node changes no labels but those that a mirror pod may have";
+
+    EventsObject = "events/object", Extended, "A node writes events about itself and about pods that are bound to it";
+    EventsSource = "events/source", Extended, "A node writes events that say they come from it";
+    NodeCertificateSigningRequests = "node/certificatesigningrequests", Extended, "A node reads certificate signing requests of its own, by name";
+    NodeEndpoints = "node/endpoints", Extended, "A node gets endpoints that its pods and their volumes refer to";
+    NodeServices = "node/services", Extended, "A node reads services in namespaces that it has pods in";
+    NodesAddresses = "nodes/addresses", Extended, "A node claims no address that is loopback or link-local, or another node's";
+}
+
+/// The mode of every rule: two bits for each.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Modes {
+    low: u128,
+    high: u128,
+}
+
+const _: () = assert!(Rule::ALL.len() <= 128, "there are more rules than bits");
+
+impl Mode {
+    pub const ALL: &[Self] = &[Self::Enforce, Self::Warn, Self::Audit, Self::Off];
+
+    /// As it is written in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enforce => "Enforce",
+            Self::Warn => "Warn",
+            Self::Audit => "Audit",
+            Self::Off => "Off",
+        }
+    }
+}
+
+impl Rule {
+    /// The mode it has unless the configuration says otherwise.
+    pub const fn default_mode(self) -> Mode {
+        match (self, self.origin()) {
+            // Every kubelet reads all services: that is what pods find in their environment.
+            (Self::NodeServices, _) => Mode::Off,
+            (_, Origin::Upstream | Origin::Fixed) => Mode::Enforce,
+            (_, Origin::Extended) => Mode::Audit,
+        }
+    }
+
+    /// Whether it is one of those that feature gate `NodeRestrictionPods` turns on.
+    pub fn is_about_pods(self) -> bool {
+        self.id().starts_with("pods/")
+    }
+}
+
+impl Modes {
+    /// Those that rules have by themselves.
+    pub const DEFAULT: Self = Self::new(None);
+    /// Those of kube-apiserver: nobody looks at what it does not look at.
+    pub const UPSTREAM: Self = Self::new(Some(Mode::Off));
+
+    const fn new(extended: Option<Mode>) -> Self {
+        let mut modes = Self { low: 0, high: 0 };
+        let mut rules = Rule::ALL;
+        while let [rule, rest @ ..] = rules {
+            let mode = match (rule.origin(), extended) {
+                (Origin::Extended, Some(mode)) => mode,
+                _ => rule.default_mode(),
+            };
+            modes.set(*rule, mode);
+            rules = rest;
+        }
+        modes
+    }
+
+    pub const fn of(&self, rule: Rule) -> Mode {
+        let bit = 1 << rule as u32;
+        match (self.high & bit, self.low & bit) {
+            (0, 0) => Mode::Enforce,
+            (0, _) => Mode::Warn,
+            (_, 0) => Mode::Audit,
+            (_, _) => Mode::Off,
+        }
+    }
+
+    /// What was not settled by a rule stands.
+    pub fn of_any(&self, rule: Option<Rule>) -> Mode {
+        rule.map_or(Mode::Enforce, |rule| self.of(rule))
+    }
+
+    pub const fn set(&mut self, rule: Rule, mode: Mode) {
+        let bit = 1 << rule as u32;
+        let (high, low) = match mode {
+            Mode::Enforce => (false, false),
+            Mode::Warn => (false, true),
+            Mode::Audit => (true, false),
+            Mode::Off => (true, true),
+        };
+        self.high = if high { self.high | bit } else { self.high & !bit };
+        self.low = if low { self.low | bit } else { self.low & !bit };
+    }
+
+    /// Whether no rule is enforced that need not be.
+    pub fn is_dry(&self) -> bool {
+        let enforced = |rule: &Rule| rule.origin() != Origin::Fixed && self.of(*rule) == Mode::Enforce;
+        !Rule::ALL.iter().any(enforced)
+    }
+
+    /// Nothing is refused any more that a rule could be told to let pass.
+    pub fn dry_run(&mut self) {
+        for rule in Rule::ALL {
+            if rule.origin() != Origin::Fixed && self.of(*rule) == Mode::Enforce {
+                self.set(*rule, Mode::Audit);
+            }
+        }
+    }
+}
+
+impl Default for Modes {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id())
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Rule {
+    type Err = ();
+
+    fn from_str(id: &str) -> Result<Self, ()> {
+        Self::ALL.iter().find(|rule| rule.id() == id).copied().ok_or(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_rule_has_a_name_and_a_place_of_its_own() {
+        let ids: BTreeSet<&str> = Rule::ALL.iter().map(|rule| rule.id()).collect();
+        assert_eq!(ids.len(), Rule::ALL.len());
+        for (place, rule) in Rule::ALL.iter().enumerate() {
+            assert_eq!(*rule as usize, place);
+            assert_eq!(rule.id().parse(), Ok(*rule));
+            assert!(!rule.text().ends_with('.'), "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_dry_run_enforces_only_what_is_fixed() {
+        let mut modes = Modes::default();
+        modes.set(Rule::NodeSecrets, Mode::Warn);
+        modes.dry_run();
+        for rule in Rule::ALL {
+            let fixed = rule.origin() == Origin::Fixed;
+            assert_eq!(modes.of(*rule) == Mode::Enforce, fixed, "{rule}");
+        }
+        assert_eq!(modes.of(Rule::NodeSecrets), Mode::Warn);
+        assert_eq!(modes.of(Rule::NodeServices), Mode::Off);
+        assert_eq!(modes.of(Rule::NodePods), Mode::Audit);
+    }
+}
