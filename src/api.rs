@@ -4,10 +4,12 @@
 
 pub mod names;
 pub mod pods;
+mod printable;
 mod quote;
 mod resource;
 mod verb;
 
+pub use printable::printable;
 pub use quote::quote;
 pub use resource::GroupResource;
 pub use verb::Verb;

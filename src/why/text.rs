@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::api::printable;
+
 /// Lines of a report, each below a heading of its own or of the line before.
 #[derive(Debug, Default)]
 pub(super) struct Report {
@@ -33,19 +35,4 @@ impl Report {
         }
         Ok(())
     }
-}
-
-fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            _ if c.is_control() => shown.extend(c.escape_unicode()),
-            // They turn the text around them about.
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                shown.extend(c.escape_unicode());
-            }
-            _ => shown.push(c),
-        }
-    }
-    shown
 }
