@@ -18,6 +18,8 @@ fn help_leads_a_newcomer_on() {
         "certs",
         "why",
         "who-can",
+        "report",
+        "recommend",
         "completions",
         "Exit codes",
     ] {

@@ -4,6 +4,9 @@ mod certs;
 mod check;
 mod demo;
 mod rules;
+mod log;
+mod recommend;
+mod report;
 mod serve;
 mod why;
 
@@ -67,6 +70,18 @@ enum Command {
     WhoCan(why::WhoCan),
     /// List every rule with its mode: what is refused, what is only recorded, and what each rule says
     Rules(rules::Rules),
+    /// Summarise an audit log: what rules that are not enforced yet would have refused
+    ///
+    /// By rule, node, object and over time, and what was refused beside it. For rules in mode Warn or Audit and for rules.dryRun,
+    /// before they are enforced; docs/rollout.md has the steps.
+    ///
+    /// Exits with 0 if nothing would have been refused, and with 1 if something would, or if there is no event to tell from.
+    Report(report::Report),
+    /// Print the configuration that allows what static pods use, from an audit log
+    ///
+    /// Labels, annotations, finalizers, owners and namespaces of the mirror pods that nodes have created, for the section
+    /// podRestriction, so that NodeRestrictionPods can be turned on. What only one node uses is shown but not allowed.
+    Recommend(recommend::Recommend),
     /// Print a completion script for a shell
     ///
     /// For example: scopegate completions bash > /etc/bash_completion.d/scopegate
@@ -84,6 +99,8 @@ pub fn main() -> ExitCode {
         Command::Why(why) => why.run(),
         Command::WhoCan(who_can) => who_can.run(),
         Command::Rules(rules) => rules.run(),
+        Command::Report(report) => report.run(),
+        Command::Recommend(recommend) => recommend.run(),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "scopegate", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

@@ -20,6 +20,7 @@ const RANKS: &[(&str, u8)] = &[
     ("graph", 2),
     ("authorizer", 3),
     ("admission", 4),
+    ("report", 4),
     ("why", 4),
     ("identity", 5),
     ("observe", 5),

@@ -28,8 +28,9 @@ pub mod graph;
 // 3: who may do what
 pub mod authorizer;
 
-// 4: whether what it would do is acceptable; why it was decided so
+// 4: whether what it would do is acceptable; why it was decided so; what all of that came to
 pub mod admission;
+pub mod report;
 pub mod why;
 
 // 5: effects
