@@ -3,10 +3,10 @@
 mod certs;
 mod check;
 mod demo;
-mod rules;
 mod log;
 mod recommend;
 mod report;
+mod rules;
 mod serve;
 mod why;
 
