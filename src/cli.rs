@@ -3,6 +3,7 @@
 mod certs;
 mod check;
 mod demo;
+mod gate;
 mod log;
 mod recommend;
 mod report;
@@ -10,9 +11,10 @@ mod rules;
 mod serve;
 mod why;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{fmt::Display, path::PathBuf, process::ExitCode};
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+use serde::Serialize;
 
 /// An authorizing reverse proxy in front of kube-apiserver.
 ///
@@ -110,6 +112,33 @@ pub fn main() -> ExitCode {
         anstream::eprintln!("scopegate: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+enum Output {
+    Json,
+    #[default]
+    Text,
+}
+
+/// As clap has it.
+const USAGE: u8 = 2;
+
+impl Output {
+    fn print(self, answer: &(impl Display + Serialize)) -> anyhow::Result<()> {
+        match self {
+            Self::Json => anstream::println!("{}", serde_json::to_string_pretty(answer)?),
+            Self::Text => anstream::print!("{answer}"),
+        }
+        Ok(())
+    }
+}
+
+/// What was typed has no meaning.
+fn misused(unclear: &impl Display) -> ExitCode {
+    anstream::eprintln!("scopegate: {unclear}");
+    ExitCode::from(USAGE)
 }
 
 /// The runtime every command that does I/O uses.

@@ -4,6 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use serde_json::{Value, json};
 
+use super::Output;
 use crate::{
     config::Config,
     rules::{Modes, Origin, Rule},
@@ -17,13 +18,6 @@ pub(super) struct Rules {
     /// How to print them
     #[arg(short, long, value_enum, default_value_t)]
     output: Output,
-}
-
-#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-enum Output {
-    Json,
-    #[default]
-    Text,
 }
 
 impl Rules {

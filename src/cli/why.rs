@@ -3,12 +3,11 @@
 mod objects;
 mod source;
 
-use std::{fmt::Display, process::ExitCode};
-
-use serde::Serialize;
+use std::process::ExitCode;
 
 use self::source::{Opened, Source};
-use crate::why::{self, Answer, Explanation, Unclear};
+use super::{Output, misused};
+use crate::why::{self, Answer, Explanation};
 
 /// One request, and whom to ask about it.
 #[derive(Debug, clap::Args)]
@@ -63,16 +62,6 @@ pub(super) struct WhoCan {
     output: Output,
 }
 
-#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-enum Output {
-    Json,
-    #[default]
-    Text,
-}
-
-/// As clap has it.
-const USAGE: u8 = 2;
-
 impl Why {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let question = why::Question {
@@ -116,21 +105,6 @@ impl WhoCan {
     }
 }
 
-impl Output {
-    fn print(self, answer: &(impl Display + Serialize)) -> anyhow::Result<()> {
-        match self {
-            Self::Json => anstream::println!("{}", serde_json::to_string_pretty(answer)?),
-            Self::Text => anstream::print!("{answer}"),
-        }
-        Ok(())
-    }
-}
-
 fn code(yes: bool) -> ExitCode {
     if yes { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-fn misused(unclear: &Unclear) -> ExitCode {
-    anstream::eprintln!("scopegate: {unclear}");
-    ExitCode::from(USAGE)
 }

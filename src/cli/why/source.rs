@@ -2,52 +2,32 @@
 
 use std::{
     io::Read as _,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use anyhow::{Context as _, bail};
-use http::{Request, StatusCode, Uri, uri::Scheme};
-use http_body_util::{BodyExt as _, Limited};
-use kube::{client::Body, config::AuthInfo};
-use serde::de::DeserializeOwned;
-use tokio::time::timeout;
+use anyhow::Context as _;
 
 use super::objects;
 use crate::{
     authorizer::{Authorizer, ExtraRules, Fallback},
-    config::{Config, Features, KubernetesVersion},
+    cli::gate::{Gate, GateArgs},
+    config::{Features, KubernetesVersion},
     rules::Modes,
-    upstream::chain,
     why::Known,
 };
 
 /// A running gate unless --objects names a file.
 #[derive(Debug, clap::Args)]
 pub(super) struct Source {
-    /// The admin port of a running gate [default: http://127.0.0.1:8444]
-    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "objects"])]
-    admin: Option<Uri>,
-    /// A gate's configuration file: whose admin port to ask or, with --objects, whose rules to use
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    gate: GateArgs,
     /// A file of objects to answer from instead, as `kubectl get pods,pv,volumeattachments,resourceslices,nodes -A
-    /// -o json` or `-o yaml` writes it; - is standard input
-    #[arg(long, value_name = "FILE")]
+    /// -o json` or `-o yaml` writes it, with the rules of --config; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["admin", "cacert", "cert", "key"])]
     objects: Option<PathBuf>,
     /// Whose rules to use with --objects, if no --config says it [default: the newest release]
     #[arg(long, value_name = "VERSION", value_parser = version, requires = "objects", conflicts_with = "config")]
     kubernetes_version: Option<KubernetesVersion>,
-    /// The CA of the admin port's certificate, where that is https
-    #[arg(long, value_name = "FILE", conflicts_with = "objects")]
-    cacert: Option<PathBuf>,
-    /// Your client certificate for the admin port
-    #[arg(long, value_name = "FILE", requires = "key", conflicts_with = "objects")]
-    cert: Option<PathBuf>,
-    /// Its key
-    #[arg(long, value_name = "FILE", requires = "cert", conflicts_with = "objects")]
-    key: Option<PathBuf>,
 }
 
 pub(super) enum Opened {
@@ -55,22 +35,12 @@ pub(super) enum Opened {
     Objects(Box<Authorizer>, Known),
 }
 
-/// The admin port of a running gate.
-pub(super) struct Gate {
-    client: Box<kube::Config>,
-}
-
-const DEFAULT_ADMIN: &str = "http://127.0.0.1:8444";
-const ANSWER: Duration = Duration::from_secs(10);
-/// All the nodes of a large cluster, each with a path.
-const MAX_ANSWER: usize = 64 * 1024 * 1024;
-
 impl Source {
     pub(super) fn open(self) -> anyhow::Result<Opened> {
-        let config = self.config.as_deref().map(Config::load).transpose()?;
         let Some(file) = self.objects else {
-            return Ok(Opened::Gate(Gate::new(self, config.as_ref())?));
+            return Ok(Opened::Gate(self.gate.open()?));
         };
+        let config = self.gate.config()?;
         let authorizer = match config {
             Some(config) => config.authorizer,
             None => authorizer(self.kubernetes_version.unwrap_or(KubernetesVersion::NEWEST)),
@@ -79,81 +49,6 @@ impl Source {
         let known = objects::read(&name, &text).with_context(|| format!("cannot use {name}"))?;
         Ok(Opened::Objects(Box::new(authorizer), known))
     }
-}
-
-impl Gate {
-    fn new(source: Source, config: Option<&Config>) -> anyhow::Result<Self> {
-        let url = match (source.admin, config) {
-            (Some(url), _) => url,
-            (None, Some(config)) => url(&config.admin)?,
-            (None, None) => Uri::from_static(DEFAULT_ADMIN),
-        };
-        let secure = match url.scheme() {
-            Some(scheme) if *scheme == Scheme::HTTPS => true,
-            Some(scheme) if *scheme == Scheme::HTTP => false,
-            _ => bail!("--admin is like {DEFAULT_ADMIN}, not {url}"),
-        };
-        if secure && source.cacert.is_none() {
-            bail!("{url} is asked over TLS: --cacert must say whose certificates it can have");
-        }
-        if !secure && (source.cacert.is_some() || source.cert.is_some()) {
-            bail!("{url} is asked without TLS: --cacert, --cert and --key are for https");
-        }
-        let text = |path: PathBuf| path.display().to_string();
-        let mut client = kube::Config::new(url);
-        client.root_cert_file = source.cacert;
-        client.auth_info = AuthInfo {
-            client_certificate: source.cert.map(text),
-            client_key: source.key.map(text),
-            ..AuthInfo::default()
-        };
-        client.default_retry = false;
-        Ok(Self {
-            client: Box::new(client),
-        })
-    }
-
-    /// Asks for JSON, whatever is printed in the end: so one version of the words is enough.
-    pub(super) fn ask<T: DeserializeOwned>(self, path: &str, query: &str) -> anyhow::Result<T> {
-        let url = self.client.cluster_url.clone();
-        let target = format!("{path}?{query}&format=json");
-        let answer = crate::cli::runtime()?.block_on(async { timeout(ANSWER, self.get(&target)).await });
-        let (code, body) = answer
-            .with_context(|| format!("{url} did not answer within {} s", ANSWER.as_secs()))?
-            .with_context(|| format!("cannot ask {url}; is the gate running, and is that its admin port?"))?;
-        match code {
-            StatusCode::OK => serde_json::from_slice(&body).with_context(|| format!("cannot read the answer of {url}")),
-            code => bail!("{url} answered {code}: {}", String::from_utf8_lossy(&body).trim_end()),
-        }
-    }
-
-    async fn get(self, target: &str) -> anyhow::Result<(StatusCode, bytes::Bytes)> {
-        let client = kube::Client::try_from(*self.client)?;
-        let request = Request::get(target).body(Body::empty())?;
-        let response = client
-            .send(request)
-            .await
-            .map_err(|error| anyhow::anyhow!(chain(&error)))?;
-        let code = response.status();
-        let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
-        let body = body.map_err(anyhow::Error::from_boxed)?;
-        Ok((code, body.to_bytes()))
-    }
-}
-
-/// Where a gate with this configuration is asked, on its own machine.
-fn url(admin: &crate::config::Admin) -> anyhow::Result<Uri> {
-    let ip = match admin.address.ip() {
-        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    if admin.address.port() == 0 {
-        bail!("admin.address has port 0, so --admin must say where the gate listens");
-    }
-    let scheme = if admin.tls.is_some() { "https" } else { "http" };
-    let address = SocketAddr::new(ip, admin.address.port());
-    Ok(format!("{scheme}://{address}").parse()?)
 }
 
 /// As a configuration for this release makes it that says nothing else.

@@ -1,0 +1,135 @@
+//! The admin port of a running gate, as commands speak to it.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use http::{Request, StatusCode, Uri, header::CONTENT_TYPE, uri::Scheme};
+use http_body_util::{BodyExt as _, Limited};
+use kube::{client::Body, config::AuthInfo};
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+use crate::{config::Config, upstream::chain};
+
+/// Where the gate is, and who asks.
+#[derive(Debug, clap::Args)]
+pub(super) struct GateArgs {
+    /// The admin port of a running gate [default: http://127.0.0.1:8444]
+    #[arg(long, value_name = "URL", conflicts_with = "config")]
+    admin: Option<Uri>,
+    /// A gate's configuration file, which says where its admin port is
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The CA of the admin port's certificate, where that is https
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+    /// Your client certificate for the admin port
+    #[arg(long, value_name = "FILE", requires = "key")]
+    cert: Option<PathBuf>,
+    /// Its key
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
+}
+
+/// The admin port of a running gate.
+pub(super) struct Gate {
+    client: Box<kube::Config>,
+}
+
+const DEFAULT_ADMIN: &str = "http://127.0.0.1:8444";
+/// Longer than a change may take to be kept.
+const ANSWER: Duration = Duration::from_secs(60);
+/// All the nodes of a large cluster, each with a path.
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
+
+impl GateArgs {
+    /// What `--config` names, if it is given.
+    pub(super) fn config(&self) -> anyhow::Result<Option<Config>> {
+        Ok(self.config.as_deref().map(Config::load).transpose()?)
+    }
+
+    pub(super) fn open(self) -> anyhow::Result<Gate> {
+        let config = self.config()?;
+        let url = match (&self.admin, &config) {
+            (Some(url), _) => url.clone(),
+            (None, Some(config)) => url(&config.admin)?,
+            (None, None) => Uri::from_static(DEFAULT_ADMIN),
+        };
+        let secure = match url.scheme() {
+            Some(scheme) if *scheme == Scheme::HTTPS => true,
+            Some(scheme) if *scheme == Scheme::HTTP => false,
+            _ => bail!("--admin is like {DEFAULT_ADMIN}, not {url}"),
+        };
+        if secure && self.cacert.is_none() {
+            bail!("{url} is asked over TLS: --cacert must say whose certificates it can have");
+        }
+        if !secure && (self.cacert.is_some() || self.cert.is_some()) {
+            bail!("{url} is asked without TLS: --cacert, --cert and --key are for https");
+        }
+        let text = |path: PathBuf| path.display().to_string();
+        let mut client = kube::Config::new(url);
+        client.root_cert_file = self.cacert;
+        client.auth_info = AuthInfo {
+            client_certificate: self.cert.map(text),
+            client_key: self.key.map(text),
+            ..AuthInfo::default()
+        };
+        client.default_retry = false;
+        Ok(Gate {
+            client: Box::new(client),
+        })
+    }
+}
+
+impl Gate {
+    /// Asks for JSON, whatever is printed in the end: so one version of the words is enough.
+    pub(super) fn ask<T: DeserializeOwned>(self, path: &str, query: &str) -> anyhow::Result<T> {
+        self.send(Request::get(format!("{path}?{query}&format=json")), String::new())
+    }
+
+    fn send<T: DeserializeOwned>(self, request: http::request::Builder, body: String) -> anyhow::Result<T> {
+        let url = self.client.cluster_url.clone();
+        let request = request
+            .header(CONTENT_TYPE, "application/json")
+            .body(Body::from(body.into_bytes()))?;
+        let answer = super::runtime()?.block_on(async { timeout(ANSWER, self.exchange(request)).await });
+        let (code, body) = answer
+            .with_context(|| format!("{url} did not answer within {} s", ANSWER.as_secs()))?
+            .with_context(|| format!("cannot ask {url}; is the gate running, and is that its admin port?"))?;
+        match code {
+            StatusCode::OK => serde_json::from_slice(&body).with_context(|| format!("cannot read the answer of {url}")),
+            code => bail!("{url} answered {code}: {}", String::from_utf8_lossy(&body).trim_end()),
+        }
+    }
+
+    async fn exchange(self, request: Request<Body>) -> anyhow::Result<(StatusCode, bytes::Bytes)> {
+        let client = kube::Client::try_from(*self.client)?;
+        let response = client
+            .send(request)
+            .await
+            .map_err(|error| anyhow::anyhow!(chain(&error)))?;
+        let code = response.status();
+        let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
+        let body = body.map_err(anyhow::Error::from_boxed)?;
+        Ok((code, body.to_bytes()))
+    }
+}
+
+/// Where a gate with this configuration is asked, on its own machine.
+fn url(admin: &crate::config::Admin) -> anyhow::Result<Uri> {
+    let ip = match admin.address.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    if admin.address.port() == 0 {
+        bail!("admin.address has port 0, so --admin must say where the gate listens");
+    }
+    let scheme = if admin.tls.is_some() { "https" } else { "http" };
+    let address = SocketAddr::new(ip, admin.address.port());
+    Ok(format!("{scheme}://{address}").parse()?)
+}
