@@ -1,6 +1,7 @@
 mod balancer;
 mod checks;
 mod faults;
+mod migration;
 mod node;
 mod sampler;
 mod seen;
