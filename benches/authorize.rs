@@ -7,6 +7,7 @@ use scopegate::{
     caller::{Caller, User},
     config::{Features, KubernetesVersion},
     graph::Snapshot,
+    quarantine::Quarantine,
     request::Head,
 };
 
@@ -52,6 +53,7 @@ fn decide(bencher: Bencher<'_, '_>, target: &str) {
             caller: &caller,
             info: head.info(),
             impersonates: head.impersonates(),
+            quarantine: Quarantine::nobody(),
             graph: &graph,
         }))
     });

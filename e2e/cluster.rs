@@ -159,15 +159,24 @@ impl Cluster {
             let mut object: Value = serde_saphyr::from_str(document).unwrap();
             let resource = match object["kind"].as_str().unwrap() {
                 "ClusterRole" => "clusterroles",
-                "ClusterRoleBinding" => {
-                    let user = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "scopegate"});
-                    object["subjects"] = json!([user]);
-                    "clusterrolebindings"
-                }
+                "ClusterRoleBinding" => "clusterrolebindings",
+                "Role" => "roles",
+                "RoleBinding" => "rolebindings",
                 kind => panic!("{kind} in the manifest"),
             };
-            self.create(&format!("/apis/rbac.authorization.k8s.io/v1/{resource}"), &object)
-                .await;
+            if !object["subjects"].is_null() {
+                let user = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "scopegate"});
+                object["subjects"] = json!([user]);
+            }
+            let place = match object["metadata"]["namespace"].as_str() {
+                Some(namespace) => format!("namespaces/{namespace}/"),
+                None => String::new(),
+            };
+            self.create(
+                &format!("/apis/rbac.authorization.k8s.io/v1/{place}{resource}"),
+                &object,
+            )
+            .await;
         }
     }
 

@@ -20,6 +20,7 @@ use scopegate::{
         site::{FRONT_PROXY, configuration},
     },
     graph::Snapshot,
+    quarantine::Quarantine,
 };
 use serde_json::{Value, json};
 use test_case::test_case;
@@ -280,6 +281,7 @@ fn ours(gate: &Authorizer, question: &Question) -> bool {
         caller: &caller,
         info: &question.info(),
         impersonates: false,
+        quarantine: Quarantine::nobody(),
         graph: &Snapshot::default(),
     });
     decision.verdict == Verdict::Allow

@@ -293,6 +293,14 @@ pub(crate) fn edit(file: &Path, edits: &[(&str, &str)]) {
 }
 
 /// The program under test.
+/// The same, with an admin port where operators have certificates and no token.
+pub(crate) fn with_admin_tls(config: &str) -> String {
+    let tls = "  certFile: server.crt\n  keyFile: server.key\n  clientCAFile: client-ca.crt\n";
+    let with = config.replace("  tokenFile: admin.token\n", tls);
+    assert_ne!(with, config);
+    with
+}
+
 pub(crate) fn scopegate() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_scopegate"))
 }

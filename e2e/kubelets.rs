@@ -3,6 +3,7 @@ mod checks;
 mod faults;
 mod migration;
 mod node;
+mod quarantine;
 mod sampler;
 mod seen;
 mod signer;

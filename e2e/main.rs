@@ -56,6 +56,8 @@ mod pki;
 mod pool;
 /// The gate and kube-apiserver read protobuf bodies alike. Skipped, loudly, without Go.
 mod protobuf;
+/// Quarantine: nodes and certificates that are held back.
+mod quarantine;
 /// What generators draw from.
 mod random;
 /// The gate and kube-apiserver read requests alike. Skipped, loudly, without Go.

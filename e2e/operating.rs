@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use crate::{
-    gate::{Gate, Process, admin, connect, eventually, scopegate, send},
+    gate::{Gate, Process, admin, connect, eventually, scopegate, send, with_admin_tls},
     scripted::head,
 };
 
@@ -173,8 +173,7 @@ async fn an_exposed_admin_port_wants_a_certificate() {
     let site = Site::start().await.unwrap();
     let path = site.configuration(FRONT_PROXY, "").unwrap();
     let config = std::fs::read_to_string(&path).unwrap();
-    let tls = "admin:\n  certFile: server.crt\n  keyFile: server.key\n  clientCAFile: client-ca.crt\n";
-    std::fs::write(&path, config.replace("admin:\n", tls)).unwrap();
+    std::fs::write(&path, with_admin_tls(&config)).unwrap();
     let process = Process::serve(&path);
     let (_, address) = process.addresses().await;
     for (user, target, code) in [

@@ -12,7 +12,7 @@ use scopegate::demo::{
 };
 use serde_json::{Value, json};
 
-use crate::gate::{Gate, Process, admin, scopegate};
+use crate::gate::{Gate, Process, admin, scopegate, with_admin_tls};
 
 const OWN: &str = "secret-of-web-on-node-a";
 const FOREIGN: &str = "secret-of-web-on-node-b";
@@ -157,8 +157,7 @@ async fn the_command_speaks_tls() {
     let site = Site::start().await.unwrap();
     let path = site.configuration(FRONT_PROXY, "").unwrap();
     let config = std::fs::read_to_string(&path).unwrap();
-    let tls = "admin:\n  certFile: server.crt\n  keyFile: server.key\n  clientCAFile: client-ca.crt\n";
-    std::fs::write(&path, config.replace("admin:\n", tls)).unwrap();
+    std::fs::write(&path, with_admin_tls(&config)).unwrap();
     let process = Process::serve(&path);
     let (_, address) = process.addresses().await;
     let url = format!("https://{address}");

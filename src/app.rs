@@ -9,7 +9,9 @@ mod files;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use http::{Method, StatusCode};
+use arc_swap::ArcSwap;
+use futures_util::future::BoxFuture;
+use http::{HeaderMap, Method, StatusCode};
 use hyper::{Request, body::Incoming, service::service_fn};
 use prometheus_client::registry::Registry;
 use rustls::pki_types::UnixTime;
@@ -27,7 +29,7 @@ use crate::{
         x509::Options,
     },
     observe::{
-        admin::{Access, Admin},
+        admin::{Access, Admin, Desk, Operator, OperatorToken},
         audit,
         log::Level,
         metrics,
@@ -37,8 +39,10 @@ use crate::{
         judge::{self, Judge},
         live::Live,
         shares::Shares,
+        ward::{self, Place, Ward},
         writes::{self, Writes},
     },
+    quarantine::{Change, List},
     ready::{Pending, Ready},
     server::{self, Limits, Peer, Server, Transport},
     upstream::{self, Upstream},
@@ -53,12 +57,14 @@ pub struct Bound {
     admin: Server,
     admin_tls: Transport,
     admin_authenticator: Option<Authenticator>,
+    admin_token: Option<Arc<ArcSwap<OperatorToken>>>,
     admin_page: Admin,
     pipeline: Arc<Pipeline>,
     revoke_within: Duration,
     audit: audit::Writer,
     server_metrics: server::Metrics,
     upstream_reached: Pending,
+    quarantine_known: Pending,
     shutdown_delay: Duration,
     drain_timeout: Duration,
     background: Background,
@@ -91,6 +97,8 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
             (transport, Some(authenticator))
         }
     };
+    let admin_token = config.admin.token.as_deref().map(|path| files.token(path));
+    let admin_token = admin_token.transpose().context("admin.tokenFile")?;
     let upstream_metrics = upstream::Metrics::default();
     let upstream = Upstream::new(
         files.upstream(config.upstream.files()).await.context("upstream")?,
@@ -124,6 +132,13 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         files.background.spawn(name, informer);
     }
 
+    let ward_metrics = ward::Metrics::default();
+    let ward = Arc::new(Ward::new(config.quarantine.open(&upstream), ward_metrics.clone()));
+    if let Place::File(_) = config.quarantine {
+        // Better no gate than one that has forgotten whom it must not let pass.
+        ward.sync().await.context("quarantine.file")?;
+    }
+
     let (metrics, judge_metrics) = (pipeline::Metrics::default(), judge::Metrics::default());
     let write_metrics = writes::Metrics::default();
     let mut registry = Registry::default();
@@ -138,6 +153,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     server_metrics.register(own);
     upstream_metrics.register(own);
     audit_metrics.register(own);
+    ward_metrics.register(own);
 
     Ok(Bound {
         serving,
@@ -145,21 +161,26 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         admin,
         admin_tls,
         admin_authenticator,
+        admin_token,
         upstream_reached: ready.task("upstream-reached"),
+        quarantine_known: ready.task("quarantine"),
         admin_page: Admin {
             ready,
             registry: Arc::new(registry),
             level,
             authorizer: Arc::new(config.authorizer.clone()),
             known: Arc::new({
-                let graph = graph.clone();
-                move || known(&graph)
+                let (graph, ward) = (graph.clone(), Arc::clone(&ward));
+                move || known(&graph, &ward)
             }),
+            quarantine: Arc::new(QuarantineDesk(Arc::clone(&ward))),
+            audit: sink.clone(),
         },
         pipeline: Arc::new(Pipeline {
             authenticator,
             judge: Judge {
                 authorizer: config.authorizer,
+                ward,
                 graph,
                 lag_wait: config.graph.lag_wait,
                 live,
@@ -216,6 +237,15 @@ impl Bound {
             pipeline.streams.watch_tokens(&pipeline.authenticator).await;
         });
 
+        let ward = Arc::clone(&self.pipeline.judge.ward);
+        let known = self.quarantine_known;
+        self.background
+            .spawn("quarantine", async move { ward.keep(known).await });
+        let pipeline = Arc::clone(&self.pipeline);
+        self.background.spawn("stream-quarantine", async move {
+            pipeline.streams.watch_quarantine(&pipeline.judge.ward).await;
+        });
+
         let pipeline = Arc::clone(&self.pipeline);
         self.background.spawn("stream-graph", async move {
             pipeline
@@ -226,11 +256,16 @@ impl Bound {
 
         let ready = self.admin_page.ready.clone();
         let (admin_page, admin_authenticator) = (self.admin_page, self.admin_authenticator);
+        let admin_token = self.admin_token;
         let admin_service = move |peer: Peer| {
-            let (page, authenticator) = (admin_page.clone(), admin_authenticator.clone());
-            let presented = Presented::new(peer.certificates);
-            service_fn(move |request| {
-                let (page, access) = (page.clone(), access(authenticator.as_ref(), &presented));
+            let (page, authenticator, token) = (admin_page.clone(), admin_authenticator.clone(), admin_token.clone());
+            let (presented, address) = (Presented::new(peer.certificates), peer.address);
+            service_fn(move |request: Request<Incoming>| {
+                let access = match &authenticator {
+                    Some(authenticator) => by_certificate(authenticator, &presented, address),
+                    None => by_token(token.as_deref(), request.headers(), address),
+                };
+                let page = page.clone();
                 async move { page.respond(access, request).await }
             })
         };
@@ -286,19 +321,49 @@ impl Bound {
     }
 }
 
-/// Without TLS the admin port is on loopback, for whoever is on this machine. With it, nodes are no operators, even if
-/// their certificates are of the same CA.
-fn access(authenticator: Option<&Authenticator>, presented: &Presented) -> Access {
-    let operator = authenticator.is_none_or(|authenticator| {
-        let caller = authenticator.by_certificate(presented, UnixTime::now());
-        caller.is_ok_and(|caller| caller.kind == Kind::Other)
-    });
-    if operator { Access::Operator } else { Access::Probe }
+/// Nodes are no operators, even if their certificates are of the same CA.
+fn by_certificate(authenticator: &Authenticator, presented: &Presented, address: SocketAddr) -> Access {
+    match authenticator.by_certificate(presented, UnixTime::now()) {
+        Ok(caller) if caller.kind == Kind::Other => Access::Operator(Operator {
+            name: caller.user.name.clone(),
+            address,
+        }),
+        _ => Access::Probe,
+    }
+}
+
+/// Without TLS the admin port is on loopback: whoever is on this machine may look, and whoever can read the token may do more.
+fn by_token(token: Option<&ArcSwap<OperatorToken>>, headers: &HeaderMap, address: SocketAddr) -> Access {
+    match token {
+        Some(token) if token.load().is_in(headers) => Access::Operator(Operator {
+            name: "the holder of admin.tokenFile".to_owned(),
+            address,
+        }),
+        _ => Access::Local,
+    }
+}
+
+/// Where operators say who is in quarantine.
+struct QuarantineDesk(Arc<Ward>);
+
+impl Desk for QuarantineDesk {
+    fn list(&self) -> List {
+        self.0.list()
+    }
+
+    fn lasts(&self) -> bool {
+        self.0.lasts()
+    }
+
+    fn change(&self, change: Change) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async move { self.0.change(change).await.map_err(|error| error.to_string()) })
+    }
 }
 
 /// What answers to operators are made from: what requests are decided from.
-fn known(graph: &Graph) -> Known {
+fn known(graph: &Graph, ward: &Ward) -> Known {
     Known {
+        quarantine: ward.current(),
         // Taken first: what the graph says may only be younger.
         age: graph.age(),
         doubt: graph.freshness().doubt(),

@@ -9,6 +9,8 @@ mod extra;
 mod forbidden;
 mod node;
 
+use std::sync::Arc;
+
 use self::node::Opinion;
 pub use self::{
     explain::explain,
@@ -21,6 +23,7 @@ use crate::{
     caller::{Caller, Kind},
     decision::{Decision, Evidence, Reason, Verdict},
     graph::{Key, Snapshot},
+    quarantine::{Asks, Quarantine},
     rejection::Rejection,
     request::{Head, RequestInfo},
     rules::{Mode, Modes, Origin, Rule},
@@ -33,6 +36,8 @@ pub struct Attributes<'a> {
     pub info: &'a RequestInfo,
     /// Whether the caller asks to be taken for somebody else.
     pub impersonates: bool,
+    /// Who is held back.
+    pub quarantine: &'a Quarantine,
     /// Who refers to whom, as far as the gate knows.
     pub graph: &'a Snapshot,
 }
@@ -94,11 +99,18 @@ pub struct Denied {
 impl Authorizer {
     /// Judges a request and keeps the judged head with the verdict. What is refused by a rule that is not enforced may be
     /// [condoned](Self::condone) when nothing more is to be learned about it.
-    pub fn authorize(&self, caller: Caller, head: Head, graph: &Snapshot) -> Result<Authorized, Box<Denied>> {
+    pub fn authorize(
+        &self,
+        caller: Caller,
+        head: Head,
+        quarantine: &Quarantine,
+        graph: &Snapshot,
+    ) -> Result<Authorized, Box<Denied>> {
         let decision = self.rule_on(Attributes {
             caller: &caller,
             info: head.info(),
             impersonates: head.impersonates(),
+            quarantine,
             graph,
         });
         match decision.verdict {
@@ -111,8 +123,13 @@ impl Authorizer {
     }
 
     /// Judges once more what was refused, with a graph that may know more.
-    pub fn reconsider(&self, denied: Box<Denied>, graph: &Snapshot) -> Result<Authorized, Box<Denied>> {
-        self.authorize(denied.caller, denied.head, graph)
+    pub fn reconsider(
+        &self,
+        denied: Box<Denied>,
+        quarantine: &Quarantine,
+        graph: &Snapshot,
+    ) -> Result<Authorized, Box<Denied>> {
+        self.authorize(denied.caller, denied.head, quarantine, graph)
     }
 
     /// Lets pass what was refused, if the rule that refuses it is not enforced.
@@ -138,6 +155,9 @@ impl Authorizer {
 
     /// What the rules say, whether they are enforced or not.
     fn rule_on(&self, attributes: Attributes<'_>) -> Decision {
+        if let Some(denied) = quarantined(attributes) {
+            return denied;
+        }
         if let Some(denied) = self.masters(attributes.caller) {
             return denied;
         }
@@ -238,6 +258,19 @@ impl Authorized {
     pub fn decision(&self) -> &Decision {
         &self.decision
     }
+
+    /// Whether it still may pass. Time goes by while a body comes in and upstream is asked, and an operator does not wait for it.
+    pub fn holds(&self, quarantine: &Quarantine) -> Result<(), Rejection> {
+        let (caller, info) = (&self.caller, self.head.info());
+        let Some(told) = quarantine.against(caller, Asks::of(caller, info)) else {
+            return Ok(());
+        };
+        let decision = quarantined_by(told);
+        Err(Rejection {
+            log: Some(told.to_string()),
+            ..forbidden::rejection(caller, info, &decision)
+        })
+    }
 }
 
 impl Denied {
@@ -258,6 +291,22 @@ impl From<Box<Denied>> for Rejection {
     fn from(denied: Box<Denied>) -> Self {
         forbidden::rejection(&denied.caller, denied.head.info(), &denied.decision)
     }
+}
+
+/// Before everything else: no rule, fallback or mode lets pass whom an operator has stopped.
+fn quarantined(attributes: Attributes<'_>) -> Option<Decision> {
+    let Attributes {
+        caller,
+        info,
+        quarantine,
+        ..
+    } = attributes;
+    quarantine.against(caller, Asks::of(caller, info)).map(quarantined_by)
+}
+
+fn quarantined_by(told: &Arc<str>) -> Decision {
+    let reason = Reason::Text("the caller is in quarantine");
+    Decision::deny(reason, Evidence::Quarantined(Arc::clone(told)))
 }
 
 fn fallback(fallback: Fallback, evidence: Evidence, reason: &'static str) -> Decision {

@@ -18,6 +18,16 @@ pub struct User {
 pub struct Caller {
     pub user: Arc<User>,
     pub kind: Kind,
+    /// What it is known by, unless that is a token.
+    pub certificate: Option<Arc<Certificate>>,
+}
+
+/// What tells a client certificate from others, whoever it names.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Certificate {
+    serial: Box<[u8]>,
+    /// SHA-256 of the SubjectPublicKeyInfo.
+    pub public_key: [u8; 32],
 }
 
 /// Which rules apply.
@@ -63,6 +73,25 @@ impl Token {
     }
 }
 
+impl Certificate {
+    pub fn new(serial: &[u8], public_key: [u8; 32]) -> Self {
+        Self {
+            serial: Self::significant(serial).into(),
+            public_key,
+        }
+    }
+
+    /// As a number: without the zeros that an encoding puts before it.
+    pub fn serial(&self) -> &[u8] {
+        &self.serial
+    }
+
+    pub fn significant(serial: &[u8]) -> &[u8] {
+        let zeros = serial.iter().take_while(|byte| **byte == 0).count();
+        serial.get(zeros..).unwrap_or_default()
+    }
+}
+
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token")
@@ -94,6 +123,7 @@ impl From<User> for Caller {
         Self {
             user: Arc::new(user),
             kind,
+            certificate: None,
         }
     }
 }

@@ -5,6 +5,7 @@ mod check;
 mod demo;
 mod gate;
 mod log;
+mod quarantine;
 mod recommend;
 mod report;
 mod rules;
@@ -84,6 +85,14 @@ enum Command {
     /// Labels, annotations, finalizers, owners and namespaces of the mirror pods that nodes have created, for the section
     /// podRestriction, so that NodeRestrictionPods can be turned on. What only one node uses is shown but not allowed.
     Recommend(recommend::Recommend),
+    /// Hold a node back at once, whatever it may do otherwise; let it go; or list who is held
+    ///
+    /// Tells a running gate on its admin port. What is said is in force at once at that gate, ends the watches and sessions that
+    /// it leaves no right to, and is kept where the section quarantine of the configuration says, from where other replicas have
+    /// it within seconds. docs/quarantine.md explains the modes.
+    ///
+    /// Exits with 0 if it was done and kept, and with 1 if not.
+    Quarantine(quarantine::Quarantine),
     /// Print a completion script for a shell
     ///
     /// For example: scopegate completions bash > /etc/bash_completion.d/scopegate
@@ -103,6 +112,7 @@ pub fn main() -> ExitCode {
         Command::Rules(rules) => rules.run(),
         Command::Report(report) => report.run(),
         Command::Recommend(recommend) => recommend.run(),
+        Command::Quarantine(quarantine) => quarantine.run(),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "scopegate", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

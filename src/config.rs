@@ -22,7 +22,7 @@ use crate::{
     authorizer::Authorizer,
     body,
     observe::{audit, log},
-    pipeline::{live, shares},
+    pipeline::{live, shares, ward},
     server, upstream, watch,
 };
 
@@ -37,6 +37,8 @@ pub struct Config {
     pub graph: Graph,
     pub kubernetes_version: KubernetesVersion,
     pub features: Features,
+    /// Where it is kept who is in quarantine.
+    pub quarantine: ward::Place,
     pub audit: audit::Config,
     pub log: log::Config,
 }
@@ -84,6 +86,8 @@ pub struct Admin {
     pub address: SocketAddr,
     /// Required unless the address is loopback.
     pub tls: Option<TlsFiles>,
+    /// What operators on this machine show who want to change something; with TLS they show certificates instead.
+    pub token: Option<PathBuf>,
 }
 
 /// A serving pair, and the CA whose client certificates are believed.

@@ -1,6 +1,6 @@
 //! The answer of an authorizer: a value, so that the log, the audit event and the tests all read the same.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use crate::rules::{Mode, Rule};
 
@@ -37,6 +37,8 @@ pub enum Evidence {
     Extra(ExtraRuleAt),
     /// The rule has no opinion, and the configuration key named here says what that means.
     Fallback { rule: Rule, key: &'static str },
+    /// The caller is in quarantine, which leaves it nothing of the kind. The text says since when and why, to operators.
+    Quarantined(Arc<str>),
     /// The rule settled it.
     Rule(Rule),
     /// The rule allows it because the graph leads from the object to the node.
@@ -73,6 +75,7 @@ impl Evidence {
     pub fn rule(&self) -> Option<Rule> {
         match self {
             Self::Extra(_) => None,
+            Self::Quarantined(_) => Some(Rule::CallersQuarantine),
             Self::Fallback { rule, .. } | Self::Rule(rule) | Self::Related { rule, .. } | Self::Unrelated { rule } => {
                 Some(*rule)
             }

@@ -18,6 +18,7 @@ const RANKS: &[(&str, u8)] = &[
     ("request", 1),
     ("server", 1),
     ("graph", 2),
+    ("quarantine", 2),
     ("authorizer", 3),
     ("admission", 4),
     ("report", 4),

@@ -24,6 +24,7 @@ pub mod server;
 
 // 2: who refers to whom
 pub mod graph;
+pub mod quarantine;
 
 // 3: who may do what
 pub mod authorizer;

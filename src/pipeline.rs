@@ -9,6 +9,7 @@ pub mod live;
 mod outcome;
 pub mod shares;
 mod streams;
+pub mod ward;
 pub mod writes;
 
 use std::{net::SocketAddr, panic::AssertUnwindSafe, sync::Arc};
@@ -24,7 +25,6 @@ pub use self::{
     streams::Streams,
 };
 use crate::{
-    api::Verb,
     body::Limits,
     identity::{Authenticator, Identified, Presented},
     observe::audit,
@@ -121,9 +121,9 @@ impl Pipeline {
 
         let authorized = Arc::new(decided?);
         if long_running {
-            let watch = authorized.head().info().verb == Verb::Watch;
             let depends = self.judge.dependency(&authorized, word);
-            outcome.may_be_cut(self.streams.open(connection, token, depends, watch));
+            let of = (authorized.caller(), authorized.head().info());
+            outcome.may_be_cut(self.streams.open(connection, token, depends, of));
         }
 
         let look = self.writes.admission.look(&authorized);

@@ -259,7 +259,6 @@ impl Rejection {
         Self::upstream(StatusCode::GATEWAY_TIMEOUT, "Timeout", message, log)
     }
 
-    /// What a client has sent is not sent back at any length.
     /// The same, by the word of a rule.
     pub fn by(self, rule: Rule) -> Self {
         Self {
@@ -268,6 +267,7 @@ impl Rejection {
         }
     }
 
+    /// What a client has sent is not sent back at any length.
     fn client(code: StatusCode, reason: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         let mut message = message.into();
         if message.len() > MAX_MESSAGE {

@@ -20,12 +20,17 @@ pub use self::{
     question::{Asked, AskedObject, Object, Question, Unclear},
     who_can::{WhoCan, who_can},
 };
-use crate::graph::{Path, Snapshot};
+use crate::{
+    graph::{Path, Snapshot},
+    quarantine::Quarantine,
+};
 
 /// What answers are made from.
 #[derive(Clone, Debug)]
 pub struct Known {
     pub graph: Arc<Snapshot>,
+    /// Who is held back, whatever the rules say.
+    pub quarantine: Arc<Quarantine>,
     /// Where the graph comes from.
     pub origin: String,
     /// How long ago upstream was last heard to agree with it. Nothing where nobody keeps it up to date.

@@ -9,6 +9,7 @@ use scopegate::{
     caller::Kind,
     decision::Verdict,
     graph::Snapshot,
+    quarantine::Quarantine,
     request::Target,
 };
 
@@ -79,6 +80,7 @@ fn elsewhere(shape: Shape, graph: &ArcSwap<Snapshot>) -> Result<Cost> {
             caller: &caller,
             info: &info,
             impersonates: false,
+            quarantine: Quarantine::nobody(),
             graph: &graph.load(),
         }))
     };

@@ -8,6 +8,7 @@ use scopegate::{
     config::{Features, KubernetesVersion},
     decision::Verdict,
     graph::Snapshot,
+    quarantine::Quarantine,
     request::Head,
 };
 
@@ -90,6 +91,7 @@ impl Asked {
             caller: &self.caller,
             info: self.head.info(),
             impersonates: self.head.impersonates(),
+            quarantine: Quarantine::nobody(),
             graph,
         }
     }

@@ -7,6 +7,7 @@ use scopegate::{
         Asserts, Kind, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest, ResourceSlice,
         ServiceAccount, Snapshot, Store, VolumeAttachment, Watched,
     },
+    quarantine::Quarantine,
 };
 use serde_json::Value;
 
@@ -51,6 +52,7 @@ fn answer(authorizer: &Authorizer, graph: &Snapshot, question: &Question) -> Ans
         caller: &caller,
         info: &info,
         impersonates: false,
+        quarantine: Quarantine::nobody(),
         graph,
     });
     // What stands behind the evidence is what the client reads.

@@ -118,7 +118,7 @@ fn recommend(cluster: &Cluster, gate: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-async fn until(admin: &Client, path: &str, what: &str, is: impl Fn(&Value) -> bool) {
+pub(super) async fn until(admin: &Client, path: &str, what: &str, is: impl Fn(&Value) -> bool) {
     for _ in 0..PATIENCE.as_secs() * 6 {
         let answer = admin.get(path).await;
         if answer.code == 200 && is(&answer.json()) {
@@ -139,7 +139,7 @@ async fn gone(admin: &Client) {
     panic!("the mirror pod never went");
 }
 
-async fn until_some<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+pub(super) async fn until_some<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
     for _ in 0..PATIENCE.as_secs() * 6 {
         if let Some(found) = look() {
             return found;

@@ -16,12 +16,18 @@ pub const ANONYMOUS_USER: &str = "system:anonymous";
 /// Extra under which the credential that proved the user is named.
 pub const CREDENTIAL_ID_EXTRA: &str = "authentication.kubernetes.io/credential-id";
 
+/// Extra that names the node a token is bound to.
+pub const NODE_NAME_EXTRA: &str = "authentication.kubernetes.io/node-name";
+
 /// User name prefix and group of somebody who joins with a bootstrap token.
 pub const BOOTSTRAP_USER_PREFIX: &str = "system:bootstrap:";
 pub const BOOTSTRAPPERS_GROUP: &str = "system:bootstrappers";
 
 /// WebSocket subprotocols that begin like this are bearer tokens.
 pub const BEARER_SUBPROTOCOL: &str = "base64url.bearer.authorization.k8s.io.";
+
+/// Where the leases are that nodes renew.
+pub const NODE_LEASES: &str = "kube-node-lease";
 
 /// Marks a pod that a kubelet has written of its own accord, whatever the value.
 pub const MIRROR_POD_ANNOTATION: &str = "kubernetes.io/config.mirror";

@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
+use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use rustls::pki_types::UnixTime;
 use tokio::runtime::Handle;
@@ -14,6 +15,7 @@ use crate::{
         Authenticator,
         x509::{ClientCa, LoadError, Options},
     },
+    observe::admin::OperatorToken,
     server::{self, Transport, reload::Reloading, tls},
     upstream::{self, Clients},
 };
@@ -53,6 +55,12 @@ impl Files {
         };
         let tokens = None;
         Ok((Transport::Tls(listener), Authenticator { client_ca, tokens }))
+    }
+
+    /// What operators on this machine show; made if it is missing.
+    pub(super) fn token(&mut self, path: &Path) -> anyhow::Result<Arc<ArcSwap<OperatorToken>>> {
+        OperatorToken::make(path).with_context(|| format!("cannot make {}", path.display()))?;
+        self.watch("admin-token", [path], |[token]| OperatorToken::parse(token))
     }
 
     /// Clients for upstream, made anew when the kubeconfig, a file it names, or the front-proxy pair changes.

@@ -14,6 +14,7 @@ pub fn explain(decision: &Decision, caller: &Caller, info: &RequestInfo) -> Stri
     let evidence = match &decision.evidence {
         Evidence::Extra(rule) => rule.to_string(),
         Evidence::Fallback { key, .. } => format!("no rule has an opinion, {key} decides"),
+        Evidence::Quarantined(told) => told.to_string(),
         Evidence::Rule(rule) | Evidence::Unrelated { rule } => format!("rule {rule}"),
         Evidence::Related { rule, path: None } => format!("rule {rule}, by the graph"),
         Evidence::Related { rule, path: Some(path) } => format!("rule {rule}, by the graph: {path}"),

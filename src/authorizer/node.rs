@@ -8,7 +8,7 @@
 mod static_rules;
 
 use crate::{
-    api::Verb,
+    api::{Verb, names},
     decision::Reason,
     graph::{Key, Kind},
     request::{RequestInfo, ResourceRequest, Target},
@@ -48,9 +48,6 @@ struct Asked<'a, 'n> {
     verb: &'a Verb,
     request: &'a ResourceRequest,
 }
-
-/// Where nodes say that they are alive.
-const LEASE_NAMESPACE: &str = "kube-node-lease";
 
 impl NodeRules {
     /// The rule that applies, and what it says.
@@ -222,7 +219,7 @@ impl<'a> Asked<'a, '_> {
         if !self.is_kept_by_its_node() {
             return no("can only get, create, update, patch, or delete a node lease");
         }
-        if self.request.namespace != LEASE_NAMESPACE {
+        if self.request.namespace != names::NODE_LEASES {
             return no("can only access leases in the \"kube-node-lease\" system namespace");
         }
         if *self.verb != Verb::Create && self.request.name != self.node {

@@ -2,7 +2,10 @@ use http::{Method, Request};
 use test_case::test_case;
 
 use super::*;
-use crate::caller::User;
+use crate::{
+    caller::User,
+    quarantine::{self, Entry, Target},
+};
 
 /// As a configuration for 1.36 makes it.
 pub(super) const GATE: Authorizer = Authorizer {
@@ -150,7 +153,9 @@ fn nobody_impersonates() {
     for user in [node(), other()] {
         let request = Request::get("/version").header("impersonate-user", "weaker").body(());
         let head = Head::read(request.unwrap().into_parts().0).unwrap();
-        let denied = gate.authorize(user.into(), head, &Snapshot::default()).unwrap_err();
+        let denied = gate
+            .authorize(user.into(), head, Quarantine::nobody(), &Snapshot::default())
+            .unwrap_err();
         let reason = Reason::Text("this gate does not let callers impersonate");
         assert_eq!(denied.decision().reason, reason);
     }
@@ -223,10 +228,75 @@ fn extra_rules_are_for_one_kind_of_caller() {
             caller: &joining,
             info: head.info(),
             impersonates: false,
+            quarantine: Quarantine::nobody(),
             graph: &Snapshot::default(),
         });
         assert_eq!(decision.verdict, verdict, "{decision:?}");
     }
+}
+
+/// Nothing that the configuration says lets pass whom an operator has stopped: no fallback, extra rule, named master or dry run.
+#[test]
+fn quarantine_comes_first() {
+    let mut gate = Authorizer {
+        nodes: Fallback::Upstream,
+        others: Fallback::Upstream,
+        masters: vec!["system:node:n1".to_owned()],
+        ..generous()
+    };
+    gate.modes.dry_run();
+    let entry = Entry {
+        target: Target::Node("n1".to_owned()),
+        mode: quarantine::Mode::Deny,
+        reason: "ticket 4711".to_owned(),
+        by: "alice".to_owned(),
+        since: jiff::Timestamp::UNIX_EPOCH,
+        until: None,
+    };
+    let quarantine: Quarantine = [entry].into_iter().collect();
+    let master = User {
+        groups: vec!["system:nodes".into(), "system:masters".into()],
+        ..node()
+    };
+    for user in [node(), master] {
+        for target in [
+            "/metrics",
+            "/version",
+            "/api/v1/nodes/n1",
+            "/api/v1/namespaces/ns/secrets/s",
+        ] {
+            let denied = gate.authorize(
+                user.clone().into(),
+                head("GET", target),
+                &quarantine,
+                &Snapshot::default(),
+            );
+            let denied = gate.condone(denied.unwrap_err()).unwrap_err();
+            let told = explain(denied.decision(), denied.caller(), denied.head().info());
+            assert_eq!(
+                told,
+                "node n1 is in quarantine (Deny) since 1970-01-01T00:00:00Z, by alice: ticket 4711: the caller is in quarantine"
+            );
+            let rejection = Rejection::from(denied);
+            assert_eq!(rejection.rule, Some(Rule::CallersQuarantine));
+            assert!(!rejection.message.contains("4711"), "{}", rejection.message);
+        }
+    }
+    // What was allowed before is not any more.
+    let allowed = gate.authorize(
+        node().into(),
+        head("GET", "/version"),
+        Quarantine::nobody(),
+        &Snapshot::default(),
+    );
+    let allowed = allowed.unwrap();
+    assert!(allowed.holds(Quarantine::nobody()).is_ok());
+    let rejection = allowed.holds(&quarantine).unwrap_err();
+    assert_eq!(
+        (rejection.code.as_u16(), rejection.rule),
+        (403, Some(Rule::CallersQuarantine))
+    );
+    assert!(rejection.log.unwrap().contains("ticket 4711"));
 }
 
 #[test]
@@ -239,7 +309,10 @@ fn extra_rules_undo_no_refusal_that_is_meant() {
     assert!(decide(&gate, master, "GET", "/metrics").starts_with("forbid rule callers/masters"));
     let request = Request::get("/metrics").header("impersonate-user", "weaker").body(());
     let head = Head::read(request.unwrap().into_parts().0).unwrap();
-    assert!(gate.authorize(node().into(), head, &Snapshot::default()).is_err());
+    assert!(
+        gate.authorize(node().into(), head, Quarantine::nobody(), &Snapshot::default())
+            .is_err()
+    );
     let nameless = User {
         name: "system:node:".into(),
         ..node()
@@ -312,7 +385,12 @@ fn a_path_that_was_found_is_told() {
 }
 
 fn refusal(user: User, method: &str, target: &str) -> Rejection {
-    let denied = GATE.authorize(user.into(), head(method, target), &Snapshot::default());
+    let denied = GATE.authorize(
+        user.into(),
+        head(method, target),
+        Quarantine::nobody(),
+        &Snapshot::default(),
+    );
     denied.unwrap_err().into()
 }
 
@@ -323,6 +401,7 @@ fn decide(gate: &Authorizer, user: User, method: &str, target: &str) -> String {
         caller: &caller,
         info: head.info(),
         impersonates: head.impersonates(),
+        quarantine: Quarantine::nobody(),
         graph: &Snapshot::default(),
     });
     format!("{} {}", decision.annotation(), explain(&decision, &caller, head.info()))

@@ -2,6 +2,7 @@
 
 mod certificates;
 mod extra;
+mod quarantine;
 mod report;
 mod rights;
 mod upstream;

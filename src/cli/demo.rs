@@ -82,8 +82,14 @@ impl Demo {
                 "  {} why node-a get secret secret-of-web-on-node-b --admin http://{admin}",
                 scopegate.display()
             );
+            anstream::println!(
+                "  {} quarantine node-a --reason demo --admin http://{admin} --token-file {dir}/admin.token",
+                scopegate.display()
+            );
             anstream::println!("  tail -f {dir}/audit.log");
-            anstream::println!("  curl http://{admin}/            {DIM}probes, metrics, log level, why{DIM:#}");
+            anstream::println!(
+                "  curl http://{admin}/            {DIM}probes, metrics, log level, why, quarantine{DIM:#}"
+            );
             shutdown.await;
         }
         drop(stop);

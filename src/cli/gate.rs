@@ -7,13 +7,17 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use http::{Request, StatusCode, Uri, header::CONTENT_TYPE, uri::Scheme};
+use http::{
+    Method, Request, StatusCode, Uri,
+    header::{AUTHORIZATION, CONTENT_TYPE},
+    uri::Scheme,
+};
 use http_body_util::{BodyExt as _, Limited};
 use kube::{client::Body, config::AuthInfo};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::{config::Config, upstream::chain};
+use crate::{config::Config, observe::admin::OperatorToken, upstream::chain};
 
 /// Where the gate is, and who asks.
 #[derive(Debug, clap::Args)]
@@ -24,6 +28,9 @@ pub(super) struct GateArgs {
     /// A gate's configuration file, which says where its admin port is
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// The token of the admin port, where that is http and something is changed [default: admin.tokenFile of --config]
+    #[arg(long, value_name = "FILE", conflicts_with = "cacert")]
+    token_file: Option<PathBuf>,
     /// The CA of the admin port's certificate, where that is https
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
@@ -38,6 +45,7 @@ pub(super) struct GateArgs {
 /// The admin port of a running gate.
 pub(super) struct Gate {
     client: Box<kube::Config>,
+    token_file: Option<PathBuf>,
 }
 
 const DEFAULT_ADMIN: &str = "http://127.0.0.1:8444";
@@ -59,6 +67,7 @@ impl GateArgs {
             (None, Some(config)) => url(&config.admin)?,
             (None, None) => Uri::from_static(DEFAULT_ADMIN),
         };
+        let token_file = self.token_file.or(config.and_then(|config| config.admin.token));
         let secure = match url.scheme() {
             Some(scheme) if *scheme == Scheme::HTTPS => true,
             Some(scheme) if *scheme == Scheme::HTTP => false,
@@ -81,6 +90,7 @@ impl GateArgs {
         client.default_retry = false;
         Ok(Gate {
             client: Box::new(client),
+            token_file,
         })
     }
 }
@@ -89,6 +99,23 @@ impl Gate {
     /// Asks for JSON, whatever is printed in the end: so one version of the words is enough.
     pub(super) fn ask<T: DeserializeOwned>(self, path: &str, query: &str) -> anyhow::Result<T> {
         self.send(Request::get(format!("{path}?{query}&format=json")), String::new())
+    }
+
+    /// Sends JSON, or nothing, as an operator, and reads JSON.
+    pub(super) fn change<T: DeserializeOwned>(self, method: Method, target: &str, body: String) -> anyhow::Result<T> {
+        let Some(path) = &self.token_file else {
+            return self.send(Request::builder().method(method).uri(target), body);
+        };
+        let text = std::fs::read(path).with_context(|| format!("cannot read the token in {}", path.display()))?;
+        let token = OperatorToken::parse(&text).with_context(|| format!("cannot use {}", path.display()))?;
+        let bearer = format!("Bearer {}", token.reveal());
+        self.send(
+            Request::builder()
+                .method(method)
+                .uri(target)
+                .header(AUTHORIZATION, bearer),
+            body,
+        )
     }
 
     fn send<T: DeserializeOwned>(self, request: http::request::Builder, body: String) -> anyhow::Result<T> {

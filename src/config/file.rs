@@ -26,6 +26,7 @@ use crate::{
     admission::{Admission, Extended, MirrorPodOwner, NodeRestriction},
     authorizer::{Authorizer, ExtraRules, Fallback},
     observe::{audit, log},
+    pipeline::ward::Place,
     rules::Modes,
 };
 
@@ -77,6 +78,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     let (mut authorizer, admission) = callers(root.section("callers"), own, features, modes, extended);
     authorizer.extra = extra;
     let graph = graph(root.section("graph"), features, modes);
+    let quarantine = quarantine(root.section("quarantine"));
     let audit = audit(root.section("audit"));
     let log = log(root.section("log"));
     root.finish();
@@ -90,6 +92,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
         graph,
         kubernetes_version,
         features,
+        quarantine,
         audit,
         log,
     })
@@ -199,6 +202,48 @@ fn features(root: &mut Section<'_>) -> (KubernetesVersion, Features) {
         }
     }
     (version, features)
+}
+
+fn quarantine(mut section: Section<'_>) -> Place {
+    let file = section.string("file");
+    let map = section.string("configMap");
+    let place = match (file, map) {
+        (None, None) => Place::Nowhere,
+        (Some(file), None) => Place::File(section.resolve(&file)),
+        (None, Some(map)) => {
+            // Both become parts of a path.
+            let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            let name = |text: &str| {
+                text.starts_with(|c: char| c.is_ascii_alphanumeric())
+                    && text.bytes().all(|byte| letter(byte) || b"-.".contains(&byte))
+            };
+            match map.split_once('/') {
+                Some((namespace, object)) if name(namespace) && name(object) => Place::ConfigMap {
+                    namespace: namespace.to_owned(),
+                    name: object.to_owned(),
+                },
+                _ => {
+                    let hint = "for example: scopegate/quarantine";
+                    section.problem(
+                        "configMap",
+                        "should be a namespace and a name with a slash between them",
+                        hint,
+                    );
+                    Place::Nowhere
+                }
+            }
+        }
+        (Some(_), Some(_)) => {
+            section.problem(
+                "file",
+                "and configMap cannot both be set",
+                "in a cluster configMap, elsewhere file",
+            );
+            Place::Nowhere
+        }
+    };
+    section.finish();
+    place
 }
 
 fn audit(mut section: Section<'_>) -> audit::Config {

@@ -1,3 +1,4 @@
+mod quarantine;
 mod rules;
 
 use std::fs;

@@ -56,6 +56,7 @@ pub fn configuration(identity: &str, more: &str) -> String {
          \x20 clientCAFile: client-ca.crt\n\
          admin:\n\
          \x20 address: 127.0.0.1:0\n\
+         \x20 tokenFile: admin.token\n\
          upstream:\n\
          \x20 kubeconfig: gate.kubeconfig\n\
          \x20 identity: {identity}\n\

@@ -8,7 +8,7 @@ mod crl;
 mod der;
 mod strict;
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use aws_lc_rs::digest;
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -23,11 +23,11 @@ use x509_parser::{
 pub use self::{ca::LoadError, crl::Summary, strict::Malformed};
 use self::{
     ca::{Anchors, Window},
-    strict::Certificate,
+    strict::Certificate as Strict,
 };
 use crate::{
     api::names,
-    caller::{Caller, User},
+    caller::{Caller, Certificate, User},
 };
 
 /// The CAs whose certificates are believed.
@@ -108,7 +108,11 @@ impl ClientCa {
             .anchors
             .verify(leaf, &intermediates, now)
             .map_err(Error::Untrusted)?;
-        let caller = user(leaf, &parse(leaf)?, self.options)?.authenticated().into();
+        let parsed = parse(leaf)?;
+        let caller = Caller {
+            certificate: Some(Arc::new(certificate(&parsed))),
+            ..user(leaf, &parsed, self.options)?.authenticated().into()
+        };
         Ok(Verified { caller, window })
     }
 }
@@ -132,9 +136,9 @@ fn related<'a>(leaf: &CertificateDer<'_>, sent: &'a [CertificateDer<'_>]) -> Res
     }
     let mut rest = sent
         .iter()
-        .map(|der| Ok((der.as_ref(), Certificate::read(der)?)))
+        .map(|der| Ok((der.as_ref(), Strict::read(der)?)))
         .collect::<Result<Vec<_>, Error>>()?;
-    let mut wanted = vec![Certificate::read(leaf)?.issuer];
+    let mut wanted = vec![Strict::read(leaf)?.issuer];
     let mut related: Vec<CertificateDer<'a>> = Vec::new();
     while let Some(issuer) = wanted.pop() {
         for (der, certificate) in rest.extract_if(.., |(_, certificate)| certificate.subject == issuer) {
@@ -155,6 +159,18 @@ fn parse<'a>(certificate: &'a CertificateDer<'_>) -> Result<X509Certificate<'a>,
         Ok((_, parsed)) => Ok(parsed),
         Err(error) => Err(Error::Parse(error.to_string())),
     }
+}
+
+/// What tells the certificate from others.
+pub fn certificate(parsed: &X509Certificate<'_>) -> Certificate {
+    let mut public_key = [0; 32];
+    let digest = digest::digest(&digest::SHA256, parsed.public_key().raw);
+    // Both have 32 bytes.
+    public_key
+        .iter_mut()
+        .zip(digest.as_ref())
+        .for_each(|(to, from)| *to = *from);
+    Certificate::new(parsed.raw_serial(), public_key)
 }
 
 fn user(leaf: &CertificateDer<'_>, parsed: &X509Certificate<'_>, options: Options) -> Result<User, Error> {

@@ -1,9 +1,12 @@
-//! The admin port: probes, metrics, the log level, and why a node may do something or not.
+//! The admin port: probes, metrics, the log level, why a node may do something or not, and who is in quarantine.
 //!
 //! Probes answer anybody. The rest is for operators: on loopback whoever can reach it, elsewhere whoever has a
 //! certificate of the admin CA.
 
-use std::{convert::Infallible, fmt::Display, sync::Arc, time::Duration};
+mod quarantine;
+mod token;
+
+use std::{convert::Infallible, fmt::Display, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
@@ -14,7 +17,11 @@ use serde::Serialize;
 use tokio::time::timeout;
 use tracing::info;
 
-use super::{log::Level, metrics};
+pub use self::{
+    quarantine::{Changed, Desk, Hold, Quarantined},
+    token::{NoToken, OperatorToken},
+};
+use super::{audit, log::Level, metrics};
 use crate::{
     authorizer::Authorizer,
     ready::Ready,
@@ -32,16 +39,31 @@ pub struct Admin {
     pub authorizer: Arc<Authorizer>,
     /// What requests are decided from now.
     pub known: Arc<dyn Fn() -> Known + Send + Sync>,
+    /// Who is in quarantine, and how that is changed.
+    pub quarantine: Arc<dyn Desk>,
+    /// Where changes are recorded.
+    pub audit: audit::Sink,
 }
 
-/// Whether the peer of a connection may use more than the probes.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// What the peer of a connection may use.
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Access {
-    Operator,
+    /// What there is to see: it is on this machine, and may be anybody there.
+    Local,
+    /// Everything.
+    Operator(Operator),
+    /// The probes.
     Probe,
 }
 
-const MAX_BODY: usize = 1024;
+/// Somebody who has shown a certificate, or the token.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Operator {
+    pub name: String,
+    pub address: SocketAddr,
+}
+
+const MAX_BODY: usize = 4096;
 const BODY: Duration = Duration::from_secs(5);
 
 impl Admin {
@@ -69,9 +91,12 @@ impl Admin {
             (&Method::PUT, "/debug/log-level") => self.set_level(request).await,
             (&Method::GET, "/debug/who-can") => self.who_can(&request),
             (&Method::GET, "/debug/why") => self.why(&request),
+            (&Method::GET, "/quarantine") => self.quarantined(&request),
+            (&Method::PUT | &Method::DELETE, "/quarantine") => self.change_quarantine(&access, request).await,
             (
                 _,
-                "/livez" | "/healthz" | "/readyz" | "/metrics" | "/debug/log-level" | "/debug/who-can" | "/debug/why",
+                "/livez" | "/healthz" | "/readyz" | "/metrics" | "/debug/log-level" | "/debug/who-can" | "/debug/why"
+                | "/quarantine",
             ) => text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n"),
             (_, "/") => text(StatusCode::OK, INDEX),
             _ => text(StatusCode::NOT_FOUND, "not found; GET / lists what there is\n"),
@@ -102,11 +127,10 @@ impl Admin {
     }
 
     async fn set_level(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        let body = timeout(BODY, Limited::new(request.into_body(), MAX_BODY).collect()).await;
-        let Ok(Ok(body)) = body else {
-            return text(StatusCode::BAD_REQUEST, "the body could not be read\n");
+        let body = match whole(request).await {
+            Ok(body) => body,
+            Err(response) => return response,
         };
-        let body = body.to_bytes();
         let level = String::from_utf8_lossy(&body);
         match self.level.set(level.trim()) {
             Ok(()) => {
@@ -127,7 +151,16 @@ scopegate admin
   GET /debug/why          why a node may do something or not: ?node=…&verb=…&resource=…&namespace=…&name=…, and
                           &fieldSelector=… for list and watch; &format=json for programs
   GET /debug/who-can      the nodes that can read an object: ?resource=…&namespace=…&name=…
+  GET /quarantine         who is in quarantine; PUT and DELETE change it, see scopegate quarantine --help
 ";
+
+/// A body, which is a line or two, or what to say if it cannot be had.
+async fn whole(request: Request<Incoming>) -> Result<Bytes, Response<Full<Bytes>>> {
+    match timeout(BODY, Limited::new(request.into_body(), MAX_BODY).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        _ => Err(text(StatusCode::BAD_REQUEST, "the body could not be read\n")),
+    }
+}
 
 /// Answers a question that stands in the query, in the form that is asked for.
 fn answer<B, A: Display + Serialize>(

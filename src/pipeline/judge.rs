@@ -3,7 +3,7 @@
 //! 403 is said only when sure. A refusal for want of an edge waits for the graph to catch up, then asks upstream; where that is
 //! not to be had, the client is told to come again.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use prometheus_client::{
     encoding::EncodeLabelSet,
@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::{
     live::{Live, Unknown},
     streams::Dependency,
+    ward::Ward,
 };
 use crate::{
     authorizer::{Authorized, Authorizer, Denied},
@@ -35,6 +36,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Judge {
     pub authorizer: Authorizer,
+    pub ward: Arc<Ward>,
     pub graph: Graph,
     /// How long a refusal waits for the graph to catch up.
     pub lag_wait: Duration,
@@ -110,7 +112,10 @@ impl Judge {
     /// Allowed or not, and on whose word; or, as a rejection, not known.
     pub(super) async fn authorize(&self, caller: Caller, head: Head) -> Result<(Decided, Word), Rejection> {
         let began = Instant::now();
-        let decided = self.authorizer.authorize(caller, head, &self.graph.load());
+        let decided = {
+            let quarantine = self.ward.load()?;
+            self.authorizer.authorize(caller, head, &quarantine, &self.graph.load())
+        };
         let evidence = match &decided {
             Ok(authorized) => &authorized.decision().evidence,
             Err(denied) => &denied.decision().evidence,
@@ -219,14 +224,18 @@ impl Judge {
         if let Err(rejection) = self.fresh() {
             return Err(Unsettled { denied, rejection });
         }
-        let decided = self.authorizer.reconsider(denied, &self.graph.load());
+        let decided = self.reconsider_by(denied, &self.graph.load());
         self.metrics
             .settled(if decided.is_ok() { "publish" } else { "refused" });
         Ok((decided, Word::Gate))
     }
 
+    fn reconsider_by(&self, denied: Box<Denied>, graph: &Snapshot) -> Decided {
+        self.authorizer.reconsider(denied, &self.ward.current(), graph)
+    }
+
     fn by_upstream(&self, denied: Box<Denied>, told: &Snapshot) -> Decided {
-        let decided = self.authorizer.reconsider(denied, told);
+        let decided = self.reconsider_by(denied, told);
         if decided.is_ok() {
             self.metrics.settled("live");
         }
@@ -273,7 +282,7 @@ impl Judge {
         let until = Instant::now() + self.lag_wait;
         let mut published = self.graph.published();
         loop {
-            denied = match self.authorizer.reconsider(denied, &self.graph.load()) {
+            denied = match self.reconsider_by(denied, &self.graph.load()) {
                 Ok(authorized) => return Ok(authorized),
                 Err(denied) => denied,
             };

@@ -75,6 +75,8 @@ pub(super) enum End {
     /// What had allowed it was no longer good.
     Lapsed,
     Panic,
+    /// The caller came into quarantine.
+    Quarantined,
     /// The node has nothing to do with the object any more.
     Revoked,
     /// The answer broke off on the way from upstream.

@@ -22,11 +22,14 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{Connection, outcome::End};
+use super::{Connection, outcome::End, ward::Ward};
 use crate::{
-    caller::Token,
+    api::Verb,
+    caller::{Caller, Token},
     graph::{Key, Kind, Snapshot},
     identity::Authenticator,
+    quarantine::Asks,
+    request::RequestInfo,
     watch::{Freshness, Graph},
 };
 
@@ -46,6 +49,9 @@ struct Stream {
     /// The object that it is about, if it was allowed because the graph leads from there to the node.
     depends: Option<Dependency>,
     watch: bool,
+    /// Whose it is, and what it asks for, to be held against the quarantine.
+    caller: Caller,
+    asks: Asks,
     cut: oneshot::Sender<End>,
 }
 
@@ -77,14 +83,16 @@ impl Streams {
         connection: &Arc<Connection>,
         token: Option<Token>,
         depends: Option<Dependency>,
-        watch: bool,
+        (caller, info): (&Caller, &RequestInfo),
     ) -> Cut {
         let (cut, receiver) = oneshot::channel();
         let stream = Stream {
             connection: Arc::clone(connection),
             token,
             depends,
-            watch,
+            watch: info.verb == Verb::Watch,
+            asks: Asks::of(caller, info),
+            caller: caller.clone(),
             cut,
         };
         self.lock().push(stream);
@@ -174,6 +182,20 @@ impl Streams {
                     let _ = stream.cut.send(End::Revoked);
                 }
                 yield_now().await;
+            }
+        }
+    }
+
+    /// Ends those of whoever comes into quarantine, at once, for ever.
+    pub async fn watch_quarantine(&self, ward: &Ward) {
+        let mut published = ward.published();
+        loop {
+            let quarantine = ward.current();
+            self.retain(End::Quarantined, |stream| {
+                quarantine.against(&stream.caller, stream.asks).is_none()
+            });
+            if published.changed().await.is_err() {
+                return;
             }
         }
     }

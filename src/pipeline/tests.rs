@@ -5,7 +5,11 @@ use http::StatusCode;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 
-use super::{live::Live, *};
+use super::{
+    live::Live,
+    ward::{Place, Ward},
+    *,
+};
 use crate::{
     admission::{Admission, Extended, MirrorPodOwner, NodeRestriction},
     authorizer::{Authorizer, ExtraRules, Fallback, NodeRules},
@@ -13,6 +17,7 @@ use crate::{
     identity::x509::{ClientCa, Options},
     observe::audit::{Config, Target},
     pki::Authority,
+    quarantine::Quarantine,
     ready::Ready,
     rules::Modes,
     upstream::{self, Client, Clients},
@@ -64,10 +69,11 @@ async fn a_refusal_reads_as_upstreams() {
     let event = written(fixture, |mut outcome| {
         outcome.identified(&caller);
         outcome.described(&head);
-        let decided = pipeline
-            .judge
-            .authorizer
-            .authorize(caller, head, &pipeline.judge.graph.load());
+        let decided =
+            pipeline
+                .judge
+                .authorizer
+                .authorize(caller, head, Quarantine::nobody(), &pipeline.judge.graph.load());
         outcome.decided(&decided);
         let response = outcome.rejected(&decided.unwrap_err().into());
         answer = response.into_body().collect().now_or_never();
@@ -114,18 +120,7 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
     let (audit, writer) = audit::start(&config, audit::Metrics::default()).unwrap();
     let ca = Authority::new("ca").unwrap();
     let client_ca = ClientCa::from_pem(ca.certificate.as_bytes(), Options { uid: true }).unwrap();
-    let nowhere = Client::new(&kube::Config::new("https://127.0.0.1:1".parse().unwrap())).unwrap();
-    let nowhere = Clients {
-        own: nowhere.clone(),
-        told: nowhere.clone(),
-        bare: nowhere,
-    };
-    let upstream = Upstream::new(
-        Arc::new(ArcSwap::from_pointee(nowhere)),
-        upstream::Identity::Own,
-        std::time::Duration::ZERO,
-        upstream::Metrics::default(),
-    );
+    let upstream = nowhere();
     let (graph, _) = watch::start(upstream.line(), &watch::Config::default(), &Ready::default());
     let reads = live::Limits {
         burst: 1,
@@ -153,6 +148,7 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
                 masters: Vec::new(),
                 caller_known_upstream: true,
             },
+            ward: Arc::new(Ward::new(Place::Nowhere.open(&upstream), ward::Metrics::default())),
             graph,
             lag_wait: std::time::Duration::ZERO,
             live: Live::new(reads, upstream.clone()),
@@ -190,6 +186,23 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
         request.headers_mut().insert(reply::AUDIT_ID, id.parse().unwrap());
     }
     (pipeline, request, dir, writer)
+}
+
+/// An upstream that nobody can reach.
+pub(super) fn nowhere() -> Upstream {
+    crate::server::tls::install_crypto();
+    let nowhere = Client::new(&kube::Config::new("https://127.0.0.1:1".parse().unwrap())).unwrap();
+    let nowhere = Clients {
+        own: nowhere.clone(),
+        told: nowhere.clone(),
+        bare: nowhere,
+    };
+    Upstream::new(
+        Arc::new(ArcSwap::from_pointee(nowhere)),
+        upstream::Identity::Own,
+        std::time::Duration::ZERO,
+        upstream::Metrics::default(),
+    )
 }
 
 /// The one event that comes of a request.

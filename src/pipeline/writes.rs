@@ -99,6 +99,7 @@ impl Pipeline {
                 Some((was, answer)) if matches!(tie, Tie::Uid(_)) && was == tie => return Ok(answer),
                 _ => {}
             }
+            authorized.holds(&*self.judge.ward.load()?)?;
             let forwarded = self.upstream.forward(admitted, outcome.audit_id()).await?;
             if left == 0 || !is_another(&tie, trusted, &forwarded) {
                 return Ok(forwarded);

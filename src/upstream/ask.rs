@@ -29,7 +29,7 @@ impl Upstream {
     pub async fn ask(
         &self,
         method: Method,
-        target: &'static str,
+        target: &str,
         user: Option<&User>,
         body: Option<&Value>,
     ) -> Result<(StatusCode, Value), BoxError> {
@@ -42,7 +42,7 @@ impl Upstream {
         let body = body.map(Value::to_string).unwrap_or_default();
         let mut request = Request::new(Body::from(Bytes::from(body)));
         *request.method_mut() = method;
-        *request.uri_mut() = http::Uri::from_static(target);
+        *request.uri_mut() = target.parse()?;
         *request.headers_mut() = headers;
         let (code, body) = whole(client, request, MAX_ANSWER).await?;
         Ok((code, serde_json::from_slice(&body).unwrap_or(Value::Null)))

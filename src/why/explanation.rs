@@ -12,6 +12,7 @@ use crate::{
     decision::{Decision, Evidence, Verdict},
     rejection::Rejection,
     request::{FieldOperator, RequestInfo, ResourceRequest, Target},
+    rules::Rule,
 };
 
 /// What would become of a request.
@@ -37,6 +38,9 @@ pub struct Explanation {
     pub condoned: Option<String>,
     /// The decision in one line, as the log and the audit event have it.
     pub reason: String,
+    /// Since when the node is in quarantine, and why, where that settles it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quarantine: Option<String>,
     /// What the node reads that is not allowed it.
     pub client: Option<String>,
     /// How the node is related to the object, where that counts and it is.
@@ -71,13 +75,14 @@ pub fn explain(asked: &Asked, authorizer: &Authorizer, known: &Known) -> Explana
         caller,
         info,
         impersonates: false,
+        quarantine: &known.quarantine,
         graph,
     });
     let decision = authorizer.traced(decision, caller, info, graph);
     let key = authorizer.dependency(caller, info);
     let path = key.and_then(|key| graph.path(node, key));
-    // What an extra rule allows needs no path.
-    let needed = path.is_none() && !matches!(decision.evidence, Evidence::Extra(_));
+    // What an extra rule allows needs no path, and whom a quarantine stops none can help.
+    let needed = path.is_none() && !matches!(decision.evidence, Evidence::Extra(_) | Evidence::Quarantined(_));
     let missing = key.filter(|_| needed).map(|key| Missing::of(Some(node), key, graph));
     let answer = answer(&decision, known);
     Explanation {
@@ -86,6 +91,10 @@ pub fn explain(asked: &Asked, authorizer: &Authorizer, known: &Known) -> Explana
         rule: rule(&decision),
         condoned: decision.condoned.map(|mode| mode.to_string()),
         reason: authorizer::explain(&decision, caller, info),
+        quarantine: match &decision.evidence {
+            Evidence::Quarantined(told) => Some(told.to_string()),
+            _ => None,
+        },
         client: client(answer, &decision, caller, info),
         path: path.map(Trail::from),
         missing,
@@ -114,6 +123,7 @@ pub(super) fn rule(decision: &Decision) -> String {
     match &decision.evidence {
         Evidence::Extra(rule) => rule.to_string(),
         Evidence::Fallback { key, .. } => (*key).to_owned(),
+        Evidence::Quarantined(_) => Rule::CallersQuarantine.to_string(),
         Evidence::Rule(rule) | Evidence::Related { rule, .. } | Evidence::Unrelated { rule } => rule.to_string(),
     }
 }
@@ -194,6 +204,9 @@ impl fmt::Display for Explanation {
         };
         let mut report = Report::default();
         report.line("rule", self.rule());
+        if let Some(quarantine) = &self.quarantine {
+            report.line("because", quarantine);
+        }
         if let Some(path) = &self.path {
             report.line("path", &path.text);
         }

@@ -1,3 +1,4 @@
+use jiff::Timestamp;
 use serde_json::json;
 use test_case::test_case;
 
@@ -5,6 +6,7 @@ use super::*;
 use crate::{
     authorizer::{Authorizer, ExtraResources, ExtraRule, ExtraRules, ExtraTarget, Fallback, NodeRules},
     graph::{PersistentVolume, Pod, ServiceAccount, Store, VolumeAttachment, Watched},
+    quarantine::{Entry, Mode, Target},
     rules::Modes,
 };
 
@@ -57,6 +59,7 @@ fn known() -> Known {
     apply::<ServiceAccount>(&mut store, account);
     Known {
         graph: store.publish(),
+        quarantine: Arc::default(),
         origin: "upstream".to_owned(),
         age: Some(Duration::from_millis(1250)),
         doubt: None,
@@ -165,6 +168,52 @@ fn what_upstream_decides_is_said_to_be_left_to_it() {
         "{text}"
     );
     assert!(text.contains("which is on node-b, not on node-a"), "{text}");
+}
+
+/// Whoever is in quarantine is refused for that, and no longer among those that can.
+#[test]
+fn quarantine_settles_it() {
+    let entry = Entry {
+        target: Target::Node("node-b".to_owned()),
+        mode: Mode::Deny,
+        reason: "ticket 4711".to_owned(),
+        by: "alice".to_owned(),
+        since: Timestamp::UNIX_EPOCH,
+        until: None,
+    };
+    let known = Known {
+        quarantine: Arc::new([entry].into_iter().collect()),
+        ..known()
+    };
+    for (object, verdict) in [
+        ("only-b", "REFUSED: node-b may not get secrets default/only-b"),
+        ("only-a", "REFUSED: "),
+    ] {
+        let text = explain(&asked(&format!("node-b get secret {object}")), &GATE, &known).to_string();
+        assert!(text.starts_with(verdict), "{text}");
+        assert!(text.contains("  rule      callers/quarantine\n"), "{text}");
+        let told =
+            "  because   node node-b is in quarantine (Deny) since 1970-01-01T00:00:00Z, by alice: ticket 4711\n";
+        assert!(text.contains(told), "{text}");
+        assert!(text.contains(": the caller is in quarantine\n"), "{text}");
+        assert!(!text.contains("missing"), "{text}");
+    }
+    assert_eq!(
+        explain(&asked("node-a get secret only-a"), &GATE, &known).answer,
+        Answer::Allow
+    );
+    let question = Object {
+        resource: "secret".to_owned(),
+        namespace: "default".to_owned(),
+        name: "shared".to_owned(),
+    };
+    let who = who_can(&question.parse().unwrap(), &GATE, &known);
+    assert_eq!(who.nodes.len(), 1);
+    let text = who.to_string();
+    assert!(
+        text.contains("  held      in quarantine, and could otherwise: node-b\n"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::{
     authorizer::{self, Attributes, Authorizer},
     decision::{Evidence, Verdict},
     graph::{Key, Snapshot},
+    quarantine::{Asks, Quarantine},
     request::Target,
 };
 
@@ -19,6 +20,9 @@ pub struct WhoCan {
     pub object: String,
     /// Sorted by the name of the node.
     pub nodes: Vec<Trail>,
+    /// Nodes that could, and are in quarantine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quarantined: Vec<String>,
     /// What becomes of a read by any other node, and why.
     pub others: Others,
     /// Where there is no node: what would have to be there.
@@ -52,6 +56,7 @@ pub fn who_can(asked: &AskedObject, authorizer: &Authorizer, known: &Known) -> W
         caller: &caller,
         info,
         impersonates: false,
+        quarantine: Quarantine::nobody(),
         // Nobody is related to anything in it.
         graph: &Snapshot::default(),
     });
@@ -63,12 +68,17 @@ pub fn who_can(asked: &AskedObject, authorizer: &Authorizer, known: &Known) -> W
     let extra = matches!(others.evidence, Evidence::Extra(_));
     let depends = authorizer.dependency(&caller, info).is_some() && !extra;
     let readers = if depends { graph.readers(key) } else { Vec::new() };
+    let (held, readers): (Vec<_>, Vec<_>) = readers.into_iter().partition(|node| {
+        let caller = self::caller(node);
+        known.quarantine.against(&caller, Asks::of(&caller, info)).is_some()
+    });
     let paths = readers.iter().filter_map(|node| graph.path(node, key));
     let nodes: Vec<Trail> = paths.map(Trail::from).collect();
     WhoCan {
         object: key.to_string(),
-        missing: (depends && nodes.is_empty()).then(|| Missing::of(None, key, graph)),
+        missing: (depends && nodes.is_empty() && held.is_empty()).then(|| Missing::of(None, key, graph)),
         nodes,
+        quarantined: held.iter().map(ToString::to_string).collect(),
         others: Others {
             allowed: others.verdict == Verdict::Allow,
             rule: rule(&others),
@@ -113,6 +123,16 @@ impl fmt::Display for WhoCan {
         match self.nodes.len().saturating_sub(SHOWN) {
             0 => {}
             more => report.line("", format!("and {more} more; JSON has them all")),
+        }
+        match self.quarantined.as_slice() {
+            [] => {}
+            held if held.len() > SHOWN => {
+                report.line("held", format!("{} nodes that could are in quarantine", held.len()));
+            }
+            held => report.line(
+                "held",
+                format!("in quarantine, and could otherwise: {}", held.join(", ")),
+            ),
         }
         if let Some(missing) = &self.missing {
             report.lines("missing", &missing.text);

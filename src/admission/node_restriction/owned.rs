@@ -4,14 +4,11 @@ use super::{
     Edit, Known, No, NodeRestriction, Operation, Write,
     read::{at, named, optional_text},
 };
-use crate::{admission::Content, json::Json, rejection::Rejection, rules::Rule};
-
-/// Where the leases of nodes are.
-const NODE_LEASES: &str = "kube-node-lease";
+use crate::{admission::Content, api::names, json::Json, rejection::Rejection, rules::Rule};
 
 impl NodeRestriction {
     pub(super) fn lease(&self, write: &Write<'_>) -> Result<Edit, No> {
-        if write.request.namespace != NODE_LEASES {
+        if write.request.namespace != names::NODE_LEASES {
             let why = "can only access leases in the \"kube-node-lease\" system namespace";
             write.refuse(Rule::RestrictionLeases, why)?;
         }

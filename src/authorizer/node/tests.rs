@@ -11,6 +11,7 @@ use crate::{
     },
     caller::{Caller, User},
     decision::{Evidence, Verdict},
+    quarantine::Quarantine,
 };
 
 /// Every verb there is on a resource, in the words of the tables. `other` is a method without a meaning.
@@ -390,6 +391,7 @@ fn outcome(gate: &Authorizer, user: User, method: &str, target: &str) -> String 
         caller: &caller,
         info: head.info(),
         impersonates: false,
+        quarantine: Quarantine::nobody(),
         graph: &cluster::graph(),
     });
     let by_graph = matches!(decision.evidence, Evidence::Related { .. } | Evidence::Unrelated { .. });
@@ -407,6 +409,7 @@ fn outcome(gate: &Authorizer, user: User, method: &str, target: &str) -> String 
         (Verdict::Allow, Evidence::Fallback { key, .. }) => format!("allow {key}"),
         (Verdict::Allow, Evidence::Rule(rule)) => format!("allow {rule}"),
         (Verdict::Allow, Evidence::Unrelated { rule }) => panic!("{rule} allows what is not related"),
+        (Verdict::Allow, Evidence::Quarantined(told)) => panic!("allowed: {told}"),
         (Verdict::Deny, Evidence::Fallback { key, .. }) => {
             assert_eq!(*key, "callers.nodes.fallback");
             assert_eq!(decision.reason, Reason::None);

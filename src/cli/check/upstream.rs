@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::{
-    Report,
+    Report, quarantine,
     rights::{
         access, discovery_rights, impersonation_rights, informer_rights, own_rights, review_rights, token_rights,
     },
@@ -96,6 +96,7 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
     if config.authentication.token_review {
         token_rights(&own, report).await;
     }
+    quarantine::check(&config.quarantine, &own, report).await;
     match front_proxy.or((chosen == "Impersonate").then_some(impersonate)) {
         Some(upstream) if works => {
             node_authorizer(&upstream, report).await;

@@ -1,6 +1,6 @@
 //! A graph from a file of objects, as kubectl writes it: JSON or YAML, one object, many, or lists of them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::Context as _;
 use serde_json::Value;
@@ -75,6 +75,7 @@ pub(super) fn read(name: &str, text: &str) -> anyhow::Result<Known> {
     Ok(Known {
         origin: format!("{name} ({})", objects.summary()),
         graph: objects.store.publish(),
+        quarantine: Arc::default(),
         age: None,
         doubt: None,
     })

@@ -23,7 +23,7 @@ pub(super) struct Source {
     gate: GateArgs,
     /// A file of objects to answer from instead, as `kubectl get pods,pv,volumeattachments,resourceslices,nodes -A
     /// -o json` or `-o yaml` writes it, with the rules of --config; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["admin", "cacert", "cert", "key"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["admin", "token_file", "cacert", "cert", "key"])]
     objects: Option<PathBuf>,
     /// Whose rules to use with --objects, if no --config says it [default: the newest release]
     #[arg(long, value_name = "VERSION", value_parser = version, requires = "objects", conflicts_with = "config")]

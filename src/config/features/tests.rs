@@ -6,6 +6,7 @@ use crate::{
     authorizer::{Attributes, Authorizer, ExtraRules, Fallback, explain},
     caller::{Caller, User},
     graph::Snapshot,
+    quarantine::Quarantine,
     request::Head,
     rules::Modes,
 };
@@ -95,6 +96,7 @@ fn decide(features: Features, method: &str, target: &str) -> String {
         caller: &caller,
         info: head.info(),
         impersonates: false,
+        quarantine: Quarantine::nobody(),
         graph: &Snapshot::default(),
     });
     format!("{} {}", decision.annotation(), explain(&decision, &caller, head.info()))

@@ -132,8 +132,17 @@ pub(super) fn admin(mut section: Section<'_>) -> Option<Admin> {
             "set admin.certFile, keyFile and clientCAFile, or use 127.0.0.1",
         );
     }
+    let token = section.string("tokenFile").map(|path| section.resolve(&path));
+    if token.is_some() && wants_tls {
+        let message = "is for an admin port without TLS; with it, operators have certificates";
+        section.problem("tokenFile", message, "leave it out");
+    }
     section.finish();
-    Some(Admin { address: address?, tls })
+    Some(Admin {
+        address: address?,
+        tls,
+        token,
+    })
 }
 
 /// All three files, and the one that may be left out, or nothing; nothing is a problem if they are wanted.

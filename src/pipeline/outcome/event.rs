@@ -52,6 +52,7 @@ impl Outcome {
             End::Lapsed => "credential-lapsed",
             End::Revoked => "no-longer-related",
             End::Panic => "panic",
+            End::Quarantined => "quarantined",
             End::UpstreamCut => "upstream-cut",
         };
         annotations.insert("scopegate.dev/end", end.to_owned());

@@ -94,7 +94,7 @@ impl HttpBody for RecordedBody {
                 self.ended(end);
                 return Poll::Ready(None);
             }
-            Some(end @ (End::Lapsed | End::Revoked)) => {
+            Some(end @ (End::Lapsed | End::Quarantined | End::Revoked)) => {
                 self.ended(end);
                 return Poll::Ready(Some(Err(Broken::Lapsed)));
             }

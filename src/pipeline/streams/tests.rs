@@ -2,16 +2,21 @@ use std::sync::atomic::AtomicU16;
 
 use arc_swap::ArcSwap;
 use http::StatusCode;
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::*;
 use crate::{
+    caller::User,
     graph::{Store, VolumeAttachment},
     identity::{
         token::{Ask, Tokens},
         x509::{ClientCa, Options},
     },
+    pipeline::ward::{Metrics, Place},
     pki::Authority,
+    quarantine::{Change, Entry, Mode, Target},
+    request::Head,
     server::Peer,
 };
 
@@ -41,7 +46,7 @@ async fn streams_end_with_their_token() {
         address: ([127, 0, 0, 1], 1).into(),
         certificates: Vec::new(),
     }));
-    let mut cut = streams.open(&connection, Some(Token::new("t")), None, true);
+    let mut cut = streams.open(&connection, Some(Token::new("t")), None, (&caller(), &watch()));
     let watching = Arc::clone(&streams);
     tokio::spawn(async move { watching.watch_tokens(&authenticator).await });
 
@@ -85,11 +90,68 @@ async fn a_stop_ends_watches_only_and_those_that_come_late() {
         address: ([127, 0, 0, 1], 1).into(),
         certificates: Vec::new(),
     }));
-    let mut watch = streams.open(&connection, None, None, true);
-    let mut session = streams.open(&connection, None, None, false);
+    let mut watched = streams.open(&connection, None, None, (&caller(), &watch()));
+    let mut session = streams.open(&connection, None, None, (&caller(), &session()));
     streams.stop();
-    assert_eq!(watch.try_recv(), Ok(End::GateStopped));
+    assert_eq!(watched.try_recv(), Ok(End::GateStopped));
     assert!(session.try_recv().is_err());
-    let mut late = streams.open(&connection, None, None, true);
+    let mut late = streams.open(&connection, None, None, (&caller(), &watch()));
     assert_eq!(late.try_recv(), Ok(End::GateStopped));
+}
+
+/// Whoever comes into quarantine loses what that leaves no right to, at once; others do not notice.
+#[tokio::test]
+async fn streams_end_with_quarantine() {
+    let streams = Arc::new(Streams::default());
+    let ward = Arc::new(Ward::new(
+        Place::Nowhere.open(&crate::pipeline::tests::nowhere()),
+        Metrics::default(),
+    ));
+    let connection = Arc::new(Connection::new(Peer {
+        address: ([127, 0, 0, 1], 1).into(),
+        certificates: Vec::new(),
+    }));
+    let open = |caller: &Caller, info: &RequestInfo| streams.open(&connection, None, None, (caller, info));
+    let (mut reads, mut acts) = (open(&caller(), &watch()), open(&caller(), &session()));
+    let mut others = open(&Caller::from(User::default()), &session());
+    let (watching, at) = (Arc::clone(&streams), Arc::clone(&ward));
+    tokio::spawn(async move { watching.watch_quarantine(&at).await });
+
+    let hold = |mode| {
+        Change::Hold(Entry {
+            target: Target::Node("n".to_owned()),
+            mode,
+            reason: String::new(),
+            by: String::new(),
+            since: Timestamp::now(),
+            until: None,
+        })
+    };
+    ward.change(hold(Mode::ReadOnly)).await.unwrap();
+    assert_eq!((&mut acts).await, Ok(End::Quarantined));
+    assert!(reads.try_recv().is_err(), "a watch only reads");
+    ward.change(hold(Mode::HeartbeatOnly)).await.unwrap();
+    assert_eq!((&mut reads).await, Ok(End::Quarantined));
+    assert!(others.try_recv().is_err());
+}
+
+fn caller() -> Caller {
+    Caller::from(User {
+        name: "system:node:n".to_owned(),
+        groups: vec!["system:nodes".to_owned()],
+        ..User::default()
+    })
+}
+
+fn watch() -> RequestInfo {
+    info("/api/v1/pods?watch=1")
+}
+
+fn session() -> RequestInfo {
+    info("/api/v1/namespaces/ns/pods/p/exec")
+}
+
+fn info(target: &str) -> RequestInfo {
+    let request = http::Request::get(target).body(()).unwrap();
+    Head::read(request.into_parts().0).unwrap().info().clone()
 }

@@ -61,6 +61,7 @@ fn decide(gate: &Authorizer, method: &str, target: &str) -> String {
         caller: &caller,
         info: head.info(),
         impersonates: false,
+        quarantine: Quarantine::nobody(),
         graph: &cluster(),
     });
     format!("{} {}", decision.annotation(), explain(&decision, &caller, head.info()))
@@ -128,7 +129,8 @@ fn only_what_is_not_enforced_is_condoned() {
     let mut gate = GATE;
     let denied = |gate: &Authorizer, target: &str| {
         let asked = (Caller::from(node()), head("GET", target));
-        gate.authorize(asked.0, asked.1, &cluster()).unwrap_err()
+        gate.authorize(asked.0, asked.1, Quarantine::nobody(), &cluster())
+            .unwrap_err()
     };
     let (secret, other) = (
         "/api/v1/namespaces/ns1/secrets/s",
@@ -152,7 +154,9 @@ fn a_dry_run_does_not_let_others_in() {
     };
     for user in [master, User::default()] {
         let (caller, head) = (Caller::from(user), head("GET", "/api/v1/secrets"));
-        let denied = gate.authorize(caller, head, &cluster()).unwrap_err();
+        let denied = gate
+            .authorize(caller, head, Quarantine::nobody(), &cluster())
+            .unwrap_err();
         assert!(gate.condone(denied).is_err());
     }
     assert!(decide(&gate, "GET", "/api/v1/secrets").starts_with("allow would be refused"));

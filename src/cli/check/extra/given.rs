@@ -7,6 +7,7 @@ use crate::{
     caller::{Caller, User},
     decision::Verdict,
     graph::Snapshot,
+    quarantine::Quarantine,
     request::{RequestInfo, ResourceRequest, Selectors, Target},
 };
 
@@ -30,6 +31,7 @@ pub(super) fn is_given(authorizer: &Authorizer, rule: &ExtraRule) -> bool {
             caller: &caller,
             info,
             impersonates: false,
+            quarantine: Quarantine::nobody(),
             graph: &Snapshot::default(),
         });
         decision.verdict == Verdict::Allow

@@ -1,0 +1,222 @@
+//! Who is in quarantine, and that it stays so: over restarts, and at every replica.
+//!
+//! What an operator says is in force here at once, and is written down after that. Until it is, it stands among what waits to be
+//! written and is tried again: what was kept before never undoes it. Somebody else may have written meanwhile, another replica or
+//! an operator with an editor, so the store is read again and again.
+
+mod store;
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use arc_swap::{ArcSwap, Guard};
+use jiff::Timestamp;
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{family::Family, gauge::Gauge},
+    registry::Registry,
+};
+use tokio::{sync::watch, time::sleep};
+use tracing::{info, warn};
+
+pub use self::store::{NotKept, Place, Store};
+use crate::{
+    quarantine::{Change, List, Mode, Quarantine},
+    ready::Pending,
+    rejection::Rejection,
+};
+
+/// The quarantine of one gate.
+#[derive(Debug)]
+pub struct Ward {
+    /// What requests are held against. Swapped, never changed.
+    current: ArcSwap<Quarantine>,
+    /// Whether the store was read once. Before, nobody can tell who is held.
+    known: AtomicBool,
+    said: Mutex<Said>,
+    /// Whoever has it talks to the store.
+    talking: tokio::sync::Mutex<()>,
+    store: Store,
+    published: watch::Sender<()>,
+    metrics: Metrics,
+}
+
+#[derive(Debug, Default)]
+struct Said {
+    /// What the store had when it was last read.
+    kept: List,
+    /// What it has to be told, one change for each that is concerned.
+    waiting: Vec<Change>,
+    /// What is in force: the two together, without what is over.
+    now: List,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Metrics {
+    held: Family<HeldIn, Gauge>,
+    kept: Gauge<i64, AtomicI64>,
+}
+
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct HeldIn {
+    mode: &'static str,
+}
+
+/// How often the store is read, and how long after its time somebody may still be held.
+const EVERY: Duration = Duration::from_secs(2);
+
+impl Metrics {
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "quarantined",
+            "Nodes, serial numbers and public keys that are in quarantine now, by mode",
+            self.held.clone(),
+        );
+        registry.register(
+            "quarantine_kept",
+            "1 if all that operators have said about quarantine is kept where the configuration says, and that could be read",
+            self.kept.clone(),
+        );
+    }
+
+    fn count(&self, list: &List) {
+        for mode in Mode::ALL {
+            let held = list.entries().filter(|entry| entry.mode == *mode).count();
+            let gauge = self.held.get_or_create(&HeldIn { mode: mode.as_str() });
+            gauge.set(i64::try_from(held).unwrap_or(i64::MAX));
+        }
+    }
+}
+
+impl Ward {
+    pub fn new(store: Store, metrics: Metrics) -> Self {
+        metrics.count(&List::default());
+        Self {
+            current: ArcSwap::default(),
+            known: AtomicBool::new(false),
+            said: Mutex::default(),
+            talking: tokio::sync::Mutex::default(),
+            store,
+            published: watch::Sender::new(()),
+            metrics,
+        }
+    }
+
+    /// What requests are held against; 503 as long as nobody knows who is held.
+    pub(super) fn load(&self) -> Result<Guard<Arc<Quarantine>>, Rejection> {
+        if self.known.load(Ordering::Acquire) {
+            Ok(self.current.load())
+        } else {
+            Err(Rejection::not_known("who is in quarantine could not be read yet"))
+        }
+    }
+
+    /// The same for whoever only tells about it.
+    pub fn current(&self) -> Arc<Quarantine> {
+        self.current.load_full()
+    }
+
+    /// Everybody who is held now.
+    pub fn list(&self) -> List {
+        self.said().now.clone()
+    }
+
+    /// Whether what is said outlasts this gate.
+    pub fn lasts(&self) -> bool {
+        !matches!(self.store, Store::Memory(_))
+    }
+
+    /// Resolves when somebody else is held than before.
+    pub(super) fn published(&self) -> watch::Receiver<()> {
+        self.published.subscribe()
+    }
+
+    /// Puts a change in force. An error says that it is, but only here and until the gate ends.
+    pub async fn change(&self, change: Change) -> Result<(), NotKept> {
+        {
+            let mut said = self.said();
+            said.waiting.retain(|waiting| waiting.target() != change.target());
+            said.waiting.push(change);
+            self.publish(&mut said);
+        }
+        self.sync().await
+    }
+
+    /// Reads the store again and again, and writes what waits.
+    pub async fn keep(&self, pending: Pending) {
+        let mut pending = Some(pending);
+        let mut failed = false;
+        loop {
+            let synced = self.sync().await;
+            match &synced {
+                Ok(()) => {
+                    drop(pending.take());
+                    if failed {
+                        info!(place = %self.store, "the quarantine list can be read and written again");
+                    }
+                }
+                // Told once per outage; the metric tells how long it takes.
+                Err(error) if !failed => {
+                    warn!(%error, place = %self.store, known = pending.is_none(), "cannot read or write the quarantine list; what was known stays in force");
+                }
+                Err(_) => {}
+            }
+            failed = synced.is_err();
+            sleep(EVERY).await;
+        }
+    }
+
+    /// Reads the store once, and writes what waits.
+    pub async fn sync(&self) -> Result<(), NotKept> {
+        let _talking = self.talking.lock().await;
+        let waiting = self.said().waiting.clone();
+        let kept = match waiting.as_slice() {
+            [] => self.store.read().await,
+            changes => self.store.update(changes).await,
+        };
+        self.metrics.kept.set(kept.is_ok().into());
+        let mut said = self.said();
+        let result = kept.map(|kept| {
+            said.kept = kept;
+            said.waiting.retain(|change| !waiting.contains(change));
+        });
+        // Also if it failed: somebody's time may be over.
+        self.publish(&mut said);
+        if result.is_ok() {
+            self.known.store(true, Ordering::Release);
+        }
+        result
+    }
+
+    /// Puts in force what was said, if that is something else than before.
+    fn publish(&self, said: &mut Said) {
+        let mut now = said.kept.clone();
+        said.waiting.iter().for_each(|change| now.apply(change));
+        now.expire(Timestamp::now());
+        if now == said.now {
+            return;
+        }
+        for entry in now.entries().filter(|entry| said.now.get(&entry.target) != Some(entry)) {
+            warn!(target = %entry.target, mode = %entry.mode, until = entry.until.map(tracing::field::display), by = entry.by, reason = entry.reason, "quarantine begins");
+        }
+        for entry in said.now.entries().filter(|entry| now.get(&entry.target).is_none()) {
+            warn!(target = %entry.target, mode = %entry.mode, by = entry.by, reason = entry.reason, "quarantine ends");
+        }
+        self.metrics.count(&now);
+        self.current.store(Arc::new(Quarantine::from(&now)));
+        said.now = now;
+        self.published.send_replace(());
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;
