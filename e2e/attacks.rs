@@ -1,6 +1,7 @@
 //! Known ways around node isolation and around proxies: which test stands for each, and those that need a real server and are
 //! tried nowhere else.
 
+mod extended;
 mod register;
 
 use std::{

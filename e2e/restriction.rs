@@ -1,7 +1,7 @@
 mod apply;
 mod attacks;
 mod between;
-mod encode;
+pub(crate) mod encode;
 mod kubelet;
 mod modes;
 mod pod_certificates;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::oracle;
 
-pub(super) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 /// Nothing where there is no oracle.
 pub(super) fn encode(objects: &[Value]) -> Option<Vec<Vec<u8>>> {
@@ -39,7 +39,7 @@ pub(super) fn encode(objects: &[Value]) -> Option<Vec<Vec<u8>>> {
 }
 
 /// One object.
-pub(super) fn encode_one(object: &Value) -> Option<Vec<u8>> {
+pub(crate) fn encode_one(object: &Value) -> Option<Vec<u8>> {
     encode(std::slice::from_ref(object))?.pop()
 }
 
