@@ -23,7 +23,7 @@ use crate::{
     caller::{Caller, Kind},
     decision::{Decision, Evidence, Reason, Verdict},
     graph::{Key, Snapshot},
-    quarantine::{Asks, Quarantine},
+    quarantine::Quarantine,
     rejection::Rejection,
     request::{Head, RequestInfo},
     rules::{Mode, Modes, Origin, Rule},
@@ -262,7 +262,7 @@ impl Authorized {
     /// Whether it still may pass. Time goes by while a body comes in and upstream is asked, and an operator does not wait for it.
     pub fn holds(&self, quarantine: &Quarantine) -> Result<(), Rejection> {
         let (caller, info) = (&self.caller, self.head.info());
-        let Some(told) = quarantine.against(caller, Asks::of(caller, info)) else {
+        let Some(told) = quarantine.stops(caller, info) else {
             return Ok(());
         };
         let decision = quarantined_by(told);
@@ -301,7 +301,7 @@ fn quarantined(attributes: Attributes<'_>) -> Option<Decision> {
         quarantine,
         ..
     } = attributes;
-    quarantine.against(caller, Asks::of(caller, info)).map(quarantined_by)
+    quarantine.stops(caller, info).map(quarantined_by)
 }
 
 fn quarantined_by(told: &Arc<str>) -> Decision {

@@ -48,7 +48,15 @@ impl Quarantine {
         self.nodes.is_empty() && self.public_keys.is_empty() && self.serials.is_empty()
     }
 
-    /// Why the caller may not do this now, if it may not. It must be let by every entry that is about it.
+    /// Why the caller may not make this request now, if it may not.
+    pub fn stops(&self, caller: &Caller, info: &RequestInfo) -> Option<&Arc<str>> {
+        if self.is_empty() {
+            return None;
+        }
+        self.against(caller, Asks::of(caller, info))
+    }
+
+    /// The same for what a request was found to ask for. It must be let by every entry that is about the caller.
     pub fn against(&self, caller: &Caller, asks: Asks) -> Option<&Arc<str>> {
         if self.is_empty() {
             return None;

@@ -73,7 +73,7 @@ fn what_is_left(method: &str, target: &str) -> String {
     let (caller, info) = (node("n1"), info(method, target));
     let lets = |mode| {
         let quarantine: Quarantine = [entry(Target::Node("n1".to_owned()), mode)].into_iter().collect();
-        quarantine.against(&caller, Asks::of(&caller, &info)).is_none()
+        quarantine.stops(&caller, &info).is_none()
     };
     let marks = [(Mode::Deny, 'd'), (Mode::HeartbeatOnly, 'h'), (Mode::ReadOnly, 'r')];
     marks

@@ -36,6 +36,16 @@ pub(super) fn modes(mut section: Section<'_>, features: Features, own: bool) -> 
             None => section.problem(&path, "should be Enforce, Warn, Audit or Off", "for example: Warn"),
         }
     }
+    // The proposal's rule on the same labels may stand in for upstream's.
+    let guarded = [Rule::RestrictionPodLabels, Rule::PodsStatusLabels].map(|rule| modes.of(rule) == Mode::Enforce);
+    if own && guarded == [false, false] {
+        let path = format!("modes.{}", Rule::RestrictionPodLabels);
+        has_to_be_enforced(
+            &section,
+            &path,
+            &format!("use Enforce, or enforce {}", Rule::PodsStatusLabels),
+        );
+    }
     if section.boolean("dryRun").unwrap_or(false) {
         if own {
             let message = "would let nodes act with the gate's own rights, since upstream.identity.mode is Own";
@@ -69,10 +79,10 @@ fn mode(value: &Value) -> Option<Mode> {
 fn is_settable(section: &Section<'_>, path: &str, rule: Rule, mode: Mode, own: bool) -> bool {
     let (message, hint) = match rule.origin() {
         Origin::Fixed if mode != Mode::Enforce => ("is always enforced", "the keys under callers say whom it spares"),
-        Origin::Upstream if own && mode != Mode::Enforce => (
-            "has to be enforced: nodes would act with the gate's own rights, since upstream.identity.mode is Own",
-            "use mode FrontProxy or Impersonate, or Enforce",
-        ),
+        Origin::Upstream if own && mode != Mode::Enforce && rule != Rule::RestrictionPodLabels => {
+            has_to_be_enforced(section, path, "use mode FrontProxy or Impersonate, or Enforce");
+            return false;
+        }
         _ if own && rule == Rule::NodeCertificateSigningRequests && mode != Mode::Off => (
             "cannot be told: upstream has seen the gate ask for the certificate, since upstream.identity.mode is Own",
             "use mode FrontProxy or Impersonate, or Off",
@@ -81,6 +91,11 @@ fn is_settable(section: &Section<'_>, path: &str, rule: Rule, mode: Mode, own: b
     };
     section.problem(path, message, hint);
     false
+}
+
+fn has_to_be_enforced(section: &Section<'_>, path: &str, hint: &str) {
+    let message = "has to be enforced: nodes would act with the gate's own rights, since upstream.identity.mode is Own";
+    section.problem(path, message, hint);
 }
 
 /// What nodes may do with pods beyond the lists of the proposal, and the addresses that they may have.

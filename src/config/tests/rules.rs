@@ -76,6 +76,7 @@ fn problems(more: &str) -> String {
 #[test_case("rules: {modes: {node/secrets: Audit}}"; "a rule of the authorizer")]
 #[test_case("rules: {modes: {restriction/node-taints: Off}}"; "a rule of admission")]
 #[test_case("rules: {modes: {node/certificatesigningrequests: Enforce}}"; "what cannot be told")]
+#[test_case("rules: {modes: {restriction/pod-labels: Off}}"; "labels that nobody guards")]
 fn not_where_upstream_sees_the_gate(more: &str) {
     let own = GOOD.replace("{mode: FrontProxy, certFile: a, keyFile: a}", "{mode: Own}");
     let error = load(&format!("{own}{more}")).unwrap_err().to_string();
@@ -86,6 +87,16 @@ fn not_where_upstream_sees_the_gate(more: &str) {
         Mode::Off
     );
     assert!(!config.graph.watch.certificate_requests);
+}
+
+#[test]
+fn the_proposal_may_stand_in_for_upstream() {
+    let own = GOOD.replace("{mode: FrontProxy, certFile: a, keyFile: a}", "{mode: Own}");
+    let instead = "rules: {modes: {restriction/pod-labels: Off, pods/status-labels: Enforce}}";
+    let modes = load(&format!("{own}{instead}")).unwrap().admission.modes;
+    assert_eq!(modes.of(Rule::RestrictionPodLabels), Mode::Off);
+    let gated = "featureGates: {NodeRestrictionPods: true}\nrules: {modes: {restriction/pod-labels: Off}}";
+    assert!(load(&format!("{own}{gated}")).is_ok());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use http::{Method, Request, Response, StatusCode, header::USER_AGENT};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, Unit};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -165,7 +165,10 @@ impl Admin {
 impl Hold {
     fn entry(self, operator: &Operator) -> Result<Entry, String> {
         let target = Target::read(self.node.as_deref(), self.serial.as_deref(), self.public_key.as_deref());
-        let since = Timestamp::now();
+        // Nobody wants to read nanoseconds.
+        let since = Timestamp::now()
+            .round(Unit::Second)
+            .map_err(|error| error.to_string())?;
         let until = self
             .seconds
             .map(|seconds| since.checked_add(SignedDuration::from_secs(seconds.into())));
