@@ -21,7 +21,7 @@ use http::Uri;
 use self::write::Writer;
 pub use self::{
     known::{Fact, Known, KnownPod, Told, Wanted},
-    node_restriction::{Extended, Keys, MirrorPodOwner, Network, NodeRestriction},
+    node_restriction::{AllowedAddress, Extended, Keys, MirrorPodOwner, NodeRestriction},
     notes::{MirrorPod, Notes, Owner},
     sent::Sent,
     tie::{Change, Edit, Tie},

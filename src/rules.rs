@@ -125,7 +125,7 @@ rules! {
     NodeCertificateSigningRequests = "node/certificatesigningrequests", Extended, "A node reads certificate signing requests of its own, by name";
     NodeEndpoints = "node/endpoints", Extended, "A node gets endpoints that its pods and their volumes refer to";
     NodeServices = "node/services", Extended, "A node reads services in namespaces that it has pods in";
-    NodesAddresses = "nodes/addresses", Extended, "A node claims no address that is loopback or link-local, or another node's";
+    NodesAddresses = "nodes/addresses", Extended, "A node claims IP addresses that are no other node's, nor loopback, link-local and the like, and its own name (nodeAddresses.allow adds to that)";
 }
 
 /// The mode of every rule: two bits for each.

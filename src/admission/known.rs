@@ -131,26 +131,30 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Another node that has the address. Only the graph can tell which, and upstream whether it still has it.
+    /// Another node that has the address. Only the graph can tell which, and upstream whether it still has it: of those whom
+    /// upstream has spoken for, one that has it; else the next one.
     pub fn node_with_address(&self, address: &str, except: &str) -> Result<Option<&'a str>, Rejection> {
         if !self.fresh {
             return Err(Rejection::not_known(
                 "the graph is not up to date on whose an address is",
             ));
         }
-        let Some(other) = self.graph.node_with_address(address, except) else {
-            return Ok(None);
-        };
-        let key = Key::cluster(Kind::Node, other);
-        let still = match self.told(key) {
-            Some(Some(Fact::Other(Facts::Node { addresses, .. }))) => addresses.iter().any(|has| has == address),
-            Some(_) => false,
-            None => {
-                self.note(key);
-                true
+        for other in self.graph.nodes_with_address(address, except) {
+            let key = Key::cluster(Kind::Node, other);
+            match self.told(key) {
+                Some(Some(Fact::Other(Facts::Node { addresses, .. })))
+                    if addresses.iter().any(|has| has == address) =>
+                {
+                    return Ok(Some(other));
+                }
+                Some(_) => {}
+                None => {
+                    self.note(key);
+                    return Ok(Some(other));
+                }
             }
-        };
-        Ok(still.then_some(other))
+        }
+        Ok(None)
     }
 
     fn told(&self, key: Key<'_>) -> Option<Option<&'a Fact>> {

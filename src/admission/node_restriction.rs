@@ -15,7 +15,7 @@ mod shape;
 mod token;
 
 pub use self::{
-    extended::{Extended, Keys, Network},
+    extended::{AllowedAddress, Extended, Keys},
     mirror::MirrorPodOwner,
 };
 use super::{Content, Edit, Known, Look, No, Operation, Write, write::unsupported_patch};

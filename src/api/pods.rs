@@ -1,6 +1,8 @@
 //! Which labels and annotations of pods nodes may always choose: the lists of the "Node Restriction: Pods" proposal, in one place for
 //! whoever enforces them and whoever recommends what to allow beside them.
 
+use super::dns::is_part;
+
 /// Labels and annotations that begin like this are any node's to choose.
 pub const UNRESTRICTED_PREFIX: &str = "unrestricted.node.kubernetes.io/";
 
@@ -47,17 +49,12 @@ pub fn is_key(text: &str) -> bool {
     };
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let named = name.len() <= 63 && name.bytes().all(inner) && has_ends(name, |byte| byte.is_ascii_alphanumeric());
-    named && prefix.is_none_or(|prefix| prefix.len() <= 253 && prefix.split('.').all(is_dns_part))
+    named && prefix.is_none_or(|prefix| prefix.len() <= 253 && prefix.split('.').all(is_part))
 }
 
 /// Whether a text can be the name of a namespace.
 pub fn is_namespace(text: &str) -> bool {
-    text.len() <= 63 && is_dns_part(text)
-}
-
-fn is_dns_part(text: &str) -> bool {
-    let end = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    text.bytes().all(|byte| end(byte) || byte == b'-') && has_ends(text, end)
+    text.len() <= 63 && is_part(text)
 }
 
 /// Whether there is a first byte and a last one, and both are as they should be.

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    net::{IpAddr, Ipv6Addr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
 use foldhash::quality::RandomState;
@@ -15,15 +15,16 @@ use super::names::MAX_NAME;
 #[derive(Clone, Debug)]
 pub(super) struct Addresses(HashTrieMapSync<Box<str>, RedBlackTreeSetSync<Box<str>>, RandomState>);
 
-/// More than a node has in earnest. It writes them itself, and everybody waits while the graph takes them in.
-const MAX_ADDRESSES: usize = 256;
+/// More than a node has in earnest, also where a cloud lists all its interfaces. It may write them itself, keep others from having
+/// them, and everybody waits while the graph takes them in.
+const MAX_ADDRESSES: usize = 64;
 
 /// An address as it is compared: IP addresses as they are usually written, those of IPv4 never as IPv6, and without the zone,
 /// which says only how to get there; names in lower case and without dots at the end.
 pub fn canonical(text: &str) -> Cow<'_, str> {
     let text = text.trim_end_matches('.');
     if let Some(address) = parse(text) {
-        let written = address.to_canonical().to_string();
+        let written = plain(address).to_string();
         return if written == text {
             Cow::Borrowed(text)
         } else {
@@ -34,6 +35,32 @@ pub fn canonical(text: &str) -> Cow<'_, str> {
         return Cow::Owned(text.to_ascii_lowercase());
     }
     Cow::Borrowed(text)
+}
+
+/// An IPv4 address that is written as one of IPv6 is the same address, however that is done (RFC 4291, 6052, 7915).
+pub fn plain(address: IpAddr) -> IpAddr {
+    let IpAddr::V6(six) = address else { return address };
+    let [a, b, c, d, e, f, high, low] = six.segments();
+    let is_four = match [a, b, c, d, e, f] {
+        [0, 0, 0, 0, 0, 0xffff] | [0, 0, 0, 0, 0xffff, 0] | [0x64, 0xff9b, 0, 0, 0, 0] => true,
+        [0, 0, 0, 0, 0, 0] => six != Ipv6Addr::LOCALHOST && six != Ipv6Addr::UNSPECIFIED,
+        _ => false,
+    };
+    if is_four { four(high, low).into() } else { address }
+}
+
+/// The IPv4 address that packets for an address of IPv6 are brought to: 6to4 and Teredo (RFC 3056, 4380). Many share it.
+pub fn carrier(address: IpAddr) -> Option<Ipv4Addr> {
+    let IpAddr::V6(six) = address else { return None };
+    match six.segments() {
+        [0x2002, high, low, ..] => Some(four(high, low)),
+        [0x2001, 0, .., high, low] => Some(four(!high, !low)),
+        _ => None,
+    }
+}
+
+fn four(high: u16, low: u16) -> Ipv4Addr {
+    Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low))
 }
 
 /// The addresses of one node as they are compared, each once and in order. What can be no address is left out.
@@ -58,11 +85,11 @@ impl Addresses {
         Self(HashTrieMapSync::new_with_hasher_and_ptr_kind(hasher))
     }
 
-    /// A node that has the address, and is not the one that is excepted.
-    pub(super) fn node(&self, address: &str, except: &str) -> Option<&str> {
-        let nodes = self.0.get(canonical(address).as_ref())?;
-        // Of two, one at least is another.
-        nodes.iter().map(AsRef::as_ref).find(|node| *node != except)
+    /// The nodes that have the address, but for the one that is excepted.
+    pub(super) fn nodes<'a>(&'a self, address: &str, except: &str) -> impl Iterator<Item = &'a str> {
+        let nodes = self.0.get(canonical(address).as_ref()).into_iter();
+        let nodes = nodes.flat_map(RedBlackTreeSetSync::iter).map(AsRef::as_ref);
+        nodes.filter(move |node| *node != except)
     }
 
     /// The node has these addresses now, in place of those it had.
@@ -104,7 +131,12 @@ mod tests {
     #[test_case("::FFFF:a00:1", "10.0.0.1"; "v4 as v6, in hex")]
     #[test_case("0:0:0:0:0:ffff:10.0.0.1", "10.0.0.1"; "v4 as v6, uncompressed")]
     #[test_case("::ffff:127.0.0.1%eth0", "127.0.0.1"; "v4 as v6 with a zone")]
-    #[test_case("::10.0.0.1", "::a00:1"; "v4 behind zeros is another")]
+    #[test_case("::10.0.0.1", "10.0.0.1"; "v4 behind zeros")]
+    #[test_case("::ffff:0:10.0.0.1", "10.0.0.1"; "v4 translated without state")]
+    #[test_case("64:ff9b::a00:1", "10.0.0.1"; "v4 behind NAT64")]
+    #[test_case("64:ff9b:1::a00:1", "64:ff9b:1::a00:1"; "v4 somewhere in NAT64 of one's own")]
+    #[test_case("2002:a00:1::1", "2002:a00:1::1"; "6to4 is a network")]
+    #[test_case("::", "::"; "unspecified")]
     #[test_case("2001:DB8:0:0::0001", "2001:db8::1"; "v6")]
     #[test_case("fe80::1%eth0", "fe80::1"; "zone")]
     #[test_case("::1", "::1"; "loopback")]
@@ -124,6 +156,14 @@ mod tests {
             matches!(found, Cow::Borrowed(_)),
             expected == text.trim_end_matches('.')
         );
+    }
+
+    #[test_case("2002:a00:1::1" => Some(Ipv4Addr::new(10, 0, 0, 1)); "6to4")]
+    #[test_case("2001:0:1:2:3:4:f5ff:fffe" => Some(Ipv4Addr::new(10, 0, 0, 1)); "Teredo")]
+    #[test_case("2001:db8::1" => None; "v6")]
+    #[test_case("10.0.0.1" => None; "v4")]
+    fn carriers(text: &str) -> Option<Ipv4Addr> {
+        carrier(text.parse().unwrap())
     }
 
     #[test]

@@ -103,9 +103,9 @@ impl Snapshot {
         self.facts.get(key.to_string().as_str())
     }
 
-    /// Another node than this one that says it can be reached under the address, however that is written.
-    pub fn node_with_address(&self, address: &str, except: &str) -> Option<&str> {
-        self.addresses.node(address, except)
+    /// Other nodes than this one that say they can be reached under the address, however that is written.
+    pub fn nodes_with_address<'a>(&'a self, address: &str, except: &str) -> impl Iterator<Item = &'a str> {
+        self.addresses.nodes(address, except)
     }
 
     /// Says whether that is news.

@@ -7,7 +7,7 @@ mod addresses;
 mod events;
 mod pods;
 
-pub use self::addresses::Network;
+pub use self::addresses::AllowedAddress;
 pub(super) use self::pods::observe;
 use super::{Known, No, Operation, Write, read};
 
@@ -19,8 +19,8 @@ pub struct Extended {
     pub finalizers: Keys,
     /// Where mirror pods may be; anywhere if there are none.
     pub namespaces: Vec<String>,
-    /// Addresses that nodes may claim whatever they are, and whoever else has them.
-    pub addresses: Vec<Network>,
+    /// Addresses that nodes may claim besides.
+    pub addresses: Vec<AllowedAddress>,
 }
 
 /// Keys, and domains whose every key is meant.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    admission::{Extended, Keys, MirrorPodOwner, Network},
+    admission::{AllowedAddress, Extended, Keys, MirrorPodOwner},
     api::pods::{is_key, is_namespace},
     config::{
         Features,
@@ -128,9 +128,13 @@ pub(super) fn extended(
     pods.finish();
     let mut allowed = Vec::new();
     for text in addresses.strings("allow").unwrap_or_default() {
-        match text.parse::<Network>() {
-            Ok(network) => allowed.push(network),
-            Err(error) => addresses.problem("allow", error, "networks or addresses, for example: [169.254.1.0/24]"),
+        match text.parse::<AllowedAddress>() {
+            Ok(address) => allowed.push(address),
+            Err(error) => {
+                let hint =
+                    "networks, addresses, names or domains, for example: [169.254.1.0/24, \"*.compute.internal\"]";
+                addresses.problem("allow", error, hint);
+            }
         }
     }
     addresses.finish();

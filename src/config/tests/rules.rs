@@ -62,6 +62,9 @@ fn a_dry_run_comes_last() {
 #[test_case("podRestriction: {mirrorPodNamespaces: [kube_system]}" => r#"podRestriction.mirrorPodNamespaces: "kube_system" is not the name of a namespace"#; "no namespace")]
 #[test_case("podRestriction: {mirrorPodOwner: Both}" => "podRestriction.mirrorPodOwner: "; "no form")]
 #[test_case("nodeAddresses: {allow: [10.0.0.0/33]}" => r#"nodeAddresses.allow: "10.0.0.0/33" has no prefix length of 0 to 32"#; "no network")]
+#[test_case("nodeAddresses: {allow: ['*']}" => r#"nodeAddresses.allow: "*" is not like 10.0.0.0/8 or *.compute.internal"#; "every name")]
+#[test_case("nodeAddresses: {allow: ['*.Example.com']}" => r#"nodeAddresses.allow: "*.Example.com" is not like 10.0.0.0/8 or *.compute.internal"#; "no domain")]
+#[test_case("nodeAddresses: {allow: ['127.1']}" => r#"nodeAddresses.allow: "127.1" could be taken for an IP address"#; "neither")]
 fn problems(more: &str) -> String {
     let error = load(&format!("{GOOD}{more}")).unwrap_err().to_string();
     let problem = error.lines().find_map(|line| line.strip_prefix("  - ")).unwrap();
@@ -97,6 +100,24 @@ fn the_proposal_may_stand_in_for_upstream() {
     assert_eq!(modes.of(Rule::RestrictionPodLabels), Mode::Off);
     let gated = "featureGates: {NodeRestrictionPods: true}\nrules: {modes: {restriction/pod-labels: Off}}";
     assert!(load(&format!("{own}{gated}")).is_ok());
+}
+
+#[test]
+fn addresses_and_names_can_be_allowed() {
+    let more = "nodeAddresses: {allow: [169.254.1.0/24, 10.0.0.1, 'fd00::/8', lb.example.com, '*.compute.internal']}";
+    let config = load(&format!("{GOOD}{more}")).unwrap();
+    let allowed = &config.admission.node_restriction.extended.addresses;
+    let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        allowed,
+        [
+            "169.254.1.0/24",
+            "10.0.0.1/32",
+            "fd00::/8",
+            "lb.example.com",
+            "*.compute.internal"
+        ]
+    );
 }
 
 #[test]

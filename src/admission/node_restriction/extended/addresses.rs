@@ -1,30 +1,34 @@
-//! The addresses that a node says it has. The API server connects to them when it wants to talk to a kubelet.
+//! The addresses that a node says it has. The API server connects to them when it wants to talk to a kubelet, so none may be another
+//! node's, or lead back to the API server itself or to what listens beside it.
+//!
+//! Kubelets send what they know for sure: IP addresses as literals, and one Hostname, which is the node's name. The rest of what a
+//! Node shows comes from the cloud's controllers, which are no nodes and are not judged here. So a literal is asked for where the
+//! type is an IP address, and a name has to be the node's own: whose DNS answers for another cannot be told, and some answer with
+//! whatever address stands in the name.
 
-use std::{
-    fmt,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    str::FromStr,
-};
+mod allowed;
+mod form;
 
+pub use self::allowed::AllowedAddress;
+use self::form::Form;
 use super::{Extended, Known, No, Write, read};
 use crate::{
     api::{clip, quote},
-    graph::address,
+    graph::address::{carrier, plain},
     json::Json,
     patch::Patch,
     rejection::Rejection,
     rules::{Mode, Rule},
 };
 
-/// A part of the address space, e.g. `10.0.0.0/8`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Network {
-    address: IpAddr,
-    bits: u8,
-}
-
 const ADDRESSES: &[&str] = &["status", "addresses"];
 const MAX_SHOWN: usize = 253;
+/// More than a kubelet ever sends: of each family one or two, and a name. Whoever has an address keeps the others from it, so that a
+/// node must not have a whole network.
+const MAX_CLAIMED: usize = 16;
+
+/// An address and its type.
+type Claim<'j> = (&'j str, &'j str);
 
 impl Extended {
     /// Whether a node may say that it has these addresses. Those it has said before are not looked at.
@@ -38,19 +42,22 @@ impl Extended {
         if write.mode(Rule::NodesAddresses) == Mode::Off {
             return Ok(());
         }
-        let had = old.map_or(Ok(Vec::new()), claimed)?;
-        for claimed in claimed(new)? {
-            if had.contains(&claimed) || self.is_allowed(claimed) {
-                continue;
-            }
-            let found = match what_is_wrong(write, claimed, known) {
+        let (had, has) = (old.map_or(Ok(Vec::new()), claims)?, claims(new)?);
+        let node = quote(write.node);
+        if has.len() > MAX_CLAIMED && has.iter().any(|claim| !had.contains(claim)) {
+            let count = has.len();
+            let why = format_args!("node {node} is not allowed to claim {count} addresses, more than {MAX_CLAIMED}");
+            return write.refuse(Rule::NodesAddresses, why);
+        }
+        for claim in has.into_iter().filter(|claim| !had.contains(claim)) {
+            let found = match self.what_is_wrong(write, claim, known) {
                 Ok(found) => found,
                 // Where nobody would be refused, nobody is held up.
                 Err(rejection) if write.mode(Rule::NodesAddresses) == Mode::Enforce => return Err(rejection.into()),
                 Err(_) => None,
             };
             if let Some(what) = found {
-                let (node, claimed) = (quote(write.node), quote(&clip(claimed, MAX_SHOWN)));
+                let claimed = quote(&clip(claim.1, MAX_SHOWN));
                 let why = format_args!("node {node} is not allowed to claim address {claimed}, which is {what}");
                 write.refuse(Rule::NodesAddresses, why)?;
             }
@@ -65,130 +72,55 @@ impl Extended {
             && patch.touches(ADDRESSES)
     }
 
-    fn is_allowed(&self, claimed: &str) -> bool {
-        let Some(address) = ip(claimed) else { return false };
-        self.addresses.iter().any(|network| network.contains(address))
+    /// What is against a node's having an address. Whatever it is, it has to be written in the one way that everybody reads alike.
+    fn what_is_wrong<'a>(
+        &self,
+        write: &Write<'a>,
+        (kind, text): Claim<'_>,
+        known: &Known<'a>,
+    ) -> Result<Option<String>, Rejection> {
+        let is_ip = matches!(kind, "InternalIP" | "ExternalIP");
+        let form = match Form::of(text) {
+            None => return Ok(Some("neither an IP address nor a DNS name".to_owned())),
+            Some(Form::Name(_)) if is_ip => return Ok(Some("no IP address".to_owned())),
+            Some(form) if self.addresses.iter().any(|allowed| allowed.is(form)) => return Ok(None),
+            Some(form) => form,
+        };
+        if let Some(what) = form.is_nobodys() {
+            return Ok(Some(what.to_owned()));
+        }
+        let same = match form {
+            // Nobody else can have a claim to it, whatever they say.
+            Form::Name(name) if name == write.node => return Ok(None),
+            Form::Name(name) if self.may_be_its_name(write.node, name) => vec![name.to_owned()],
+            Form::Name(_) => return Ok(Some("not its name".to_owned())),
+            Form::Ip(ip) => {
+                let carrier = carrier(ip).map(|four| four.to_string());
+                [plain(ip).to_string()].into_iter().chain(carrier).collect()
+            }
+        };
+        for text in same {
+            if let Some(other) = known.node_with_address(&text, write.node)? {
+                return Ok(Some(format!("that of node {}", quote(other))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Its name without the domain, as kubelets have sent it in some clouds, or one below a domain that is allowed.
+    fn may_be_its_name(&self, node: &str, name: &str) -> bool {
+        let short = node.split('.').next();
+        short == Some(name) || self.addresses.iter().any(|allowed| allowed.has_below(name))
     }
 }
 
-/// The texts, of whatever type they say they are: a host name that is an IP address is one.
-fn claimed<'j>(node: &'j Json<'_>) -> Result<Vec<&'j str>, Rejection> {
+/// An address of an unknown type may be one that upstream is told to use.
+fn claims<'j>(node: &'j Json<'_>) -> Result<Vec<Claim<'j>>, Rejection> {
     let status = read::field(node, "status")?.unwrap_or(&Json::Null);
     let addresses = read::list(status, "addresses")?.iter();
-    addresses.map(|address| read::text(address, "address")).collect()
-}
-
-fn what_is_wrong<'a>(write: &Write<'a>, claimed: &str, known: &Known<'a>) -> Result<Option<String>, Rejection> {
-    let text = address::canonical(claimed);
-    let own_kind = match ip(&text) {
-        Some(ip) => special(ip),
-        None => unusable(&text),
-    };
-    if let Some(what) = own_kind {
-        return Ok(Some(what.to_owned()));
-    }
-    let other = known.node_with_address(&text, write.node)?;
-    Ok(other.map(|other| format!("that of node {}", quote(other))))
-}
-
-/// What an address is that is no node's.
-fn special(ip: IpAddr) -> Option<&'static str> {
-    let (loopback, unspecified, multicast) = (ip.is_loopback(), ip.is_unspecified(), ip.is_multicast());
-    let link_local = match ip {
-        IpAddr::V4(ip) => ip.is_link_local() || ip == Ipv4Addr::BROADCAST,
-        IpAddr::V6(ip) => ip.is_unicast_link_local(),
-    };
-    // All of 0.0.0.0/8 means this host.
-    let this_host = matches!(ip, IpAddr::V4(ip) if ip.octets()[0] == 0);
-    match () {
-        () if loopback || unspecified || this_host => Some("a loopback address"),
-        () if link_local => Some("a link-local address"),
-        () if multicast => Some("a multicast address"),
-        () => None,
-    }
-}
-
-/// What a name is that means this host, or that one resolver takes for a name and another for an address, such as `127.1`.
-fn unusable(name: &str) -> Option<&'static str> {
-    let last = name.rsplit('.').next().unwrap_or_default();
-    if last == "localhost" {
-        return Some("a name of this host");
-    }
-    let number = last.strip_prefix("0x").unwrap_or(last);
-    let numeric = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let numeric = numeric && (last.starts_with("0x") || number.bytes().all(|byte| byte.is_ascii_digit()));
-    let odd = name.is_empty() || name.contains([':', '%', '/', '@']) || name.chars().any(char::is_whitespace);
-    (numeric || odd).then_some("neither an IP address nor a name")
-}
-
-/// An address, whatever form it is written in. What stands behind a percent sign says on which link it is.
-fn ip(text: &str) -> Option<IpAddr> {
-    let text = text.split('%').next().unwrap_or_default();
-    let ip: IpAddr = text.trim_matches(['[', ']']).parse().ok()?;
-    Some(plain(ip))
-}
-
-/// An IPv4 address that is written as one of IPv6 is the same address; so are those that gateways translate.
-fn plain(ip: IpAddr) -> IpAddr {
-    let IpAddr::V6(six) = ip else { return ip };
-    let [a, b, c, d, e, f, high, low] = six.segments();
-    let embedded = match [a, b, c, d, e, f] {
-        [0, 0, 0, 0, 0, 0xffff] | [0x64, 0xff9b, 0, 0, 0, 0] => true,
-        [0, 0, 0, 0, 0, 0] => six != Ipv6Addr::LOCALHOST && six != Ipv6Addr::UNSPECIFIED,
-        _ => false,
-    };
-    if !embedded {
-        return ip;
-    }
-    let ([high, upper], [lower, last]) = (high.to_be_bytes(), low.to_be_bytes());
-    Ipv4Addr::new(high, upper, lower, last).into()
-}
-
-impl Network {
-    fn contains(self, address: IpAddr) -> bool {
-        let bits = u32::from(self.bits);
-        match (self.address, address) {
-            (IpAddr::V4(net), IpAddr::V4(one)) => {
-                let mask = u32::MAX.checked_shl(32 - bits).unwrap_or(0);
-                u32::from(net) & mask == u32::from(one) & mask
-            }
-            (IpAddr::V6(net), IpAddr::V6(one)) => {
-                let mask = u128::MAX.checked_shl(128 - bits).unwrap_or(0);
-                u128::from(net) & mask == u128::from(one) & mask
-            }
-            _ => false,
-        }
-    }
-}
-
-impl FromStr for Network {
-    type Err = String;
-
-    /// An address alone means that one only.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (address, bits) = text
-            .split_once('/')
-            .map_or((text, None), |(address, bits)| (address, Some(bits)));
-        let address: IpAddr = address
-            .parse()
-            .map_err(|_| format!("{text:?} is not like 10.0.0.0/8"))?;
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = match bits {
-            None => most,
-            Some(bits) => bits
-                .parse()
-                .ok()
-                .filter(|bits| *bits <= most)
-                .ok_or_else(|| format!("{text:?} has no prefix length of 0 to {most}"))?,
-        };
-        Ok(Self { address, bits })
-    }
-}
-
-impl fmt::Display for Network {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.bits)
-    }
+    addresses
+        .map(|address| Ok((read::text(address, "type")?, read::text(address, "address")?)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -197,59 +129,17 @@ mod tests {
 
     use super::*;
 
-    #[test_case("10.0.0.1" => None; "a node's")]
-    #[test_case("2001:db8::1" => None; "a node's of IPv6")]
-    #[test_case("127.0.0.1" => Some("a loopback address"); "loopback")]
-    #[test_case("127.255.0.9" => Some("a loopback address"); "all of it")]
-    #[test_case("::1" => Some("a loopback address"); "of IPv6")]
-    #[test_case("::ffff:127.0.0.1" => Some("a loopback address"); "mapped")]
-    #[test_case("::127.0.0.1" => Some("a loopback address"); "compatible")]
-    #[test_case("64:ff9b::7f00:1" => Some("a loopback address"); "translated")]
-    #[test_case("0.0.0.0" => Some("a loopback address"); "any")]
-    #[test_case("::" => Some("a loopback address"); "any of IPv6")]
-    #[test_case("0.1.2.3" => Some("a loopback address"); "this host")]
-    #[test_case("169.254.169.254" => Some("a link-local address"); "metadata service")]
-    #[test_case("fe80::1%eth0" => Some("a link-local address"); "with its link")]
-    #[test_case("[fe80::1]" => Some("a link-local address"); "in brackets")]
-    #[test_case("224.0.0.1" => Some("a multicast address"); "multicast")]
-    #[test_case("255.255.255.255" => Some("a link-local address"); "broadcast")]
-    fn addresses(text: &str) -> Option<&'static str> {
-        special(ip(text).unwrap())
-    }
-
-    #[test_case("node-a" => false; "a name")]
-    #[test_case("ip-10-0-0-1.ec2.internal" => false; "of a cloud")]
-    #[test_case("node1" => false; "ends with a number")]
-    #[test_case("localhost" => true; "this host")]
-    #[test_case("x.localhost" => true; "below it")]
-    #[test_case("127.1" => true; "short")]
-    #[test_case("2130706433" => true; "a number")]
-    #[test_case("0x7f000001" => true; "in hex")]
-    #[test_case("127.0.0.0x1" => true; "partly")]
-    #[test_case("" => true; "nothing")]
-    #[test_case("10.0.0.1:80" => true; "a port")]
-    fn names(name: &str) -> bool {
-        unusable(name).is_some()
-    }
-
-    #[test_case("10.0.0.0/8", "10.9.9.9" => true; "within")]
-    #[test_case("10.0.0.0/8", "11.0.0.1" => false; "outside")]
-    #[test_case("10.0.0.1", "10.0.0.1" => true; "one")]
-    #[test_case("10.0.0.1", "10.0.0.2" => false; "another")]
-    #[test_case("0.0.0.0/0", "127.0.0.1" => true; "all")]
-    #[test_case("0.0.0.0/0", "::1" => false; "not of the other family")]
-    #[test_case("fe80::/10", "fe80::1%eth0" => true; "of IPv6")]
-    #[test_case("::/0", "2001:db8::1" => true; "all of IPv6")]
-    #[test_case("127.0.0.0/8", "::ffff:127.0.0.1" => true; "mapped")]
-    fn networks(network: &str, address: &str) -> bool {
-        network.parse::<Network>().unwrap().contains(ip(address).unwrap())
-    }
-
-    #[test_case("10.0.0.0/33"; "too long")]
-    #[test_case("10.0.0/8"; "no address")]
-    #[test_case("10.0.0.0/"; "no length")]
-    #[test_case("node-a"; "a name")]
-    fn no_networks(text: &str) {
-        assert!(text.parse::<Network>().is_err());
+    #[test_case("ip-10-0-0-1.ec2.internal", "ip-10-0-0-1" => true; "without the domain")]
+    #[test_case("ip-10-0-0-1.ec2.internal", "ip-10-0-0-1.ec2" => false; "with half of it")]
+    #[test_case("ip-10-0-0-1.ec2.internal", "ec2" => false; "another part")]
+    #[test_case("ip-10-0-0-1", "ip-10-0-0-1.ec2.internal" => false; "with a domain")]
+    #[test_case("n1", "n1.svc.example.com" => true; "with a domain that is allowed")]
+    #[test_case("n1", "n2.example.com" => true; "another name in one that is allowed")]
+    fn names(node: &str, name: &str) -> bool {
+        let extended = Extended {
+            addresses: vec!["*.example.com".parse().unwrap()],
+            ..Extended::default()
+        };
+        extended.may_be_its_name(node, name)
     }
 }

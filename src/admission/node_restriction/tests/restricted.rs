@@ -6,6 +6,7 @@ use test_case::test_case;
 use super::*;
 use crate::{
     admission::{Keys, Owner},
+    graph::Kind,
     rules::Origin,
 };
 
@@ -23,7 +24,9 @@ pub(super) fn extended() -> Admission {
             annotations: keys(&["kubeadm.kubernetes.io/*"]),
             finalizers: keys(&["example.com/own"]),
             namespaces: vec!["ns".to_owned()],
-            addresses: vec!["169.254.7.0/24".parse().unwrap()],
+            addresses: ["169.254.7.0/24", "*.compute.internal", "shared.example.com"]
+                .map(|allowed| allowed.parse().unwrap())
+                .to_vec(),
         };
     });
     for rule in Rule::ALL.iter().filter(|rule| rule.origin() == Origin::Extended) {
@@ -248,21 +251,56 @@ fn claims(address: &str, what: &str) -> String {
     )
 }
 
-/// Node n2 has addresses 10.0.0.2, fd00::2 and n2.example.com.
-#[test_case("10.0.0.9" => "passes"; "of nobody")]
-#[test_case("n1" => "passes"; "own name")]
-#[test_case("127.0.0.1" => claims("127.0.0.1", "a loopback address"); "loopback")]
-#[test_case("169.254.169.254" => claims("169.254.169.254", "a link-local address"); "metadata service")]
-#[test_case("169.254.7.1" => "passes"; "allowed")]
-#[test_case("10.0.0.2" => claims("10.0.0.2", r#"that of node "n2""#); "of another node")]
-#[test_case("::ffff:10.0.0.2" => claims("::ffff:10.0.0.2", r#"that of node "n2""#); "of another node, mapped")]
-#[test_case("FD00:0::2" => claims("FD00:0::2", r#"that of node "n2""#); "of another node, written otherwise")]
-#[test_case("N2.example.com." => claims("N2.example.com.", r#"that of node "n2""#); "name of another node")]
-#[test_case("localhost" => claims("localhost", "a name of this host"); "this host")]
-#[test_case("127.1" => claims("127.1", "neither an IP address nor a name"); "a short form")]
-fn addresses(address: &str) -> String {
+const NO_ADDRESS: &str = "neither an IP address nor a DNS name";
+
+/// Node n2 has addresses 10.0.0.2, fd00::2, n2.example.com and n2.compute.internal.
+#[test_case("InternalIP", "10.0.0.9" => "passes"; "of nobody")]
+#[test_case("ExternalIP", "2001:db8::9" => "passes"; "of nobody, of IPv6")]
+#[test_case("Hostname", "10.0.0.9" => "passes"; "a node whose name is an address")]
+#[test_case("Hostname", "n1" => "passes"; "own name")]
+#[test_case("InternalDNS", "n1" => "passes"; "own name as one of DNS")]
+#[test_case("InternalIP", "n1" => claims("n1", "no IP address"); "own name as an IP address")]
+#[test_case("InternalIP", "127.0.0.1" => claims("127.0.0.1", "a loopback address"); "loopback")]
+#[test_case("Hostname", "127.0.0.1" => claims("127.0.0.1", "a loopback address"); "loopback as a name")]
+#[test_case("Other", "127.0.0.1" => claims("127.0.0.1", "a loopback address"); "loopback as something else")]
+#[test_case("InternalIP", "0.0.0.0" => claims("0.0.0.0", "an unspecified address"); "unspecified")]
+#[test_case("InternalIP", "255.255.255.255" => claims("255.255.255.255", "a broadcast address"); "broadcast")]
+#[test_case("InternalIP", "127。0。0。1" => claims("127。0。0。1", NO_ADDRESS); "loopback in other dots")]
+#[test_case("Hostname", "127。0。0。1" => claims("127。0。0。1", NO_ADDRESS); "loopback in other dots as a name")]
+#[test_case("Hostname", "ⓛocalhost" => claims("ⓛocalhost", NO_ADDRESS); "this host in other letters")]
+#[test_case("Hostname", "127.0.0.1\u{ad}" => claims("127.0.0.1\u{ad}", NO_ADDRESS); "loopback and a soft hyphen")]
+#[test_case("InternalIP", "169.254.169.254" => claims("169.254.169.254", "a link-local address"); "metadata service")]
+#[test_case("InternalIP", "169.254.7.1" => "passes"; "allowed")]
+#[test_case("InternalIP", "[169.254.7.1]" => claims("[169.254.7.1]", NO_ADDRESS); "allowed, in brackets")]
+#[test_case("InternalIP", "10.0.0.2" => claims("10.0.0.2", r#"that of node "n2""#); "of another node")]
+#[test_case("Hostname", "10.0.0.2" => claims("10.0.0.2", r#"that of node "n2""#); "of another node, as a name")]
+#[test_case("InternalIP", "[10.0.0.2]" => claims("[10.0.0.2]", NO_ADDRESS); "of another node, in brackets")]
+#[test_case("InternalIP", "::ffff:10.0.0.2" => claims("::ffff:10.0.0.2", r#"that of node "n2""#); "of another node, mapped")]
+#[test_case("InternalIP", "::10.0.0.2" => claims("::10.0.0.2", r#"that of node "n2""#); "of another node, compatible")]
+#[test_case("InternalIP", "64:ff9b::a00:2" => claims("64:ff9b::a00:2", r#"that of node "n2""#); "of another node, translated")]
+#[test_case("InternalIP", "2002:a00:2::1" => claims("2002:a00:2::1", r#"that of node "n2""#); "of another node, 6to4")]
+#[test_case("InternalIP", "2001:0:1:2:3:4:f5ff:fffd" => claims("2001:0:1:2:3:4:f5ff:fffd", r#"that of node "n2""#); "of another node, Teredo")]
+#[test_case("InternalIP", "FD00:0::2" => claims("FD00:0::2", r#"that of node "n2""#); "of another node, written otherwise")]
+#[test_case("InternalIP", "fd00::2%eth0" => claims("fd00::2%eth0", NO_ADDRESS); "of another node, with a link")]
+#[test_case("Hostname", "n2" => claims("n2", "not its name"); "another node")]
+#[test_case("Hostname", "n2.example.com" => claims("n2.example.com", "not its name"); "name of another node")]
+#[test_case("Hostname", "N1" => claims("N1", NO_ADDRESS); "own name in capitals")]
+#[test_case("Hostname", "localhost" => claims("localhost", "a name of this host"); "this host")]
+#[test_case("Hostname", "ip6-localhost" => claims("ip6-localhost", "a name of this host"); "this host of IPv6")]
+#[test_case("Hostname", "localhost.localdomain" => claims("localhost.localdomain", "a name of this host"); "this host with a domain")]
+#[test_case("Hostname", "127.0.0.1.nip.io" => claims("127.0.0.1.nip.io", "not its name"); "a resolver of addresses")]
+#[test_case("Hostname", "n1.127.0.0.1.nip.io" => claims("n1.127.0.0.1.nip.io", "not its name"); "own name before another domain")]
+#[test_case("Hostname", "n1.127.0.0.1" => claims("n1.127.0.0.1", "not its name"); "own name before an address")]
+#[test_case("ExternalDNS", "kubernetes.default.svc" => claims("kubernetes.default.svc", "not its name"); "a service")]
+#[test_case("Hostname", "ip-10-0-0-1.eu-west-1.compute.internal" => "passes"; "in an allowed domain")]
+#[test_case("InternalDNS", "n2.compute.internal" => claims("n2.compute.internal", r#"that of node "n2""#); "another node in an allowed domain")]
+#[test_case("Hostname", "x.compute.internal.nip.io" => claims("x.compute.internal.nip.io", "not its name"); "an allowed domain within another")]
+#[test_case("Hostname", "shared.example.com" => "passes"; "allowed name")]
+#[test_case("Hostname", "127.1" => claims("127.1", NO_ADDRESS); "a short form")]
+#[test_case("Hostname", "" => claims("", NO_ADDRESS); "nothing")]
+fn addresses(kind: &str, address: &str) -> String {
     let (world, rules) = (World::default(), extended());
-    let addresses = json!([{"type": "InternalIP", "address": "10.0.0.1"}, {"type": "ExternalIP", "address": address}]);
+    let addresses = json!([{"type": "InternalIP", "address": "10.0.0.1"}, {"type": kind, "address": address}]);
     let mut node = world::node("n1");
     node["metadata"]["labels"] = json!({"x": "1"});
     node["spec"] = json!({});
@@ -276,8 +314,7 @@ fn addresses(address: &str) -> String {
     let (put, _) = told(&world, &rules, "PUT", NODE_STATUS, &body);
     assert_eq!(put, created, "PUT");
     let strategic = json!({"status": {"addresses": addresses}}).to_string();
-    let pointed =
-        json!([{"op": "add", "path": "/status/addresses/-", "value": {"type": "ExternalIP", "address": address}}]);
+    let pointed = json!([{"op": "add", "path": "/status/addresses/-", "value": {"type": kind, "address": address}}]);
     for (kind, patch) in [
         ("strategic", &strategic),
         ("merge", &strategic),
@@ -292,13 +329,32 @@ fn addresses(address: &str) -> String {
     created
 }
 
-/// An address that it has claimed already is not judged again; a heartbeat does not even look.
+/// Node n1, with these addresses.
+fn having(addresses: &Value) -> String {
+    with(
+        &world::node("n1").to_string(),
+        &["status", "addresses"],
+        addresses.clone(),
+    )
+}
+
+/// An address that it has claimed already is not judged again, unless as something else; a heartbeat does not even look.
 #[test]
 fn addresses_that_are_there() {
     let (mut world, rules) = (World::default(), extended());
-    world.objects[0].1["status"]["addresses"] = json!([{"type": "InternalIP", "address": "127.0.0.1"}]);
+    let many: Vec<Value> = (1..=20)
+        .map(|host| json!({"type": "InternalIP", "address": format!("127.0.0.{host}")}))
+        .collect();
+    world.objects[0].1["status"]["addresses"] = json!(many);
     let body = with(&world.objects[0].1.to_string(), &["status", "phase"], json!("x"));
     assert_eq!(told(&world, &rules, "PUT", NODE_STATUS, &body).0, "passes");
+    let fewer = having(&json!(many[..18]));
+    assert_eq!(told(&world, &rules, "PUT", NODE_STATUS, &fewer).0, "passes");
+    let other = having(&json!([{"type": "Hostname", "address": "127.0.0.1"}]));
+    assert_eq!(
+        told(&world, &rules, "PUT", NODE_STATUS, &other).0,
+        claims("127.0.0.1", "a loopback address")
+    );
     let heartbeat = r#"{"status":{"$setElementOrder/conditions":[{"type":"Ready"}],"conditions":[{"type":"Ready","status":"True"}]}}"#;
     let (found, questions) = ask(
         &world,
@@ -312,18 +368,51 @@ fn addresses_that_are_there() {
     assert_eq!((found.as_str(), questions.len()), ("passes", 0));
 }
 
-/// The graph said that the address was n2's, and upstream says that it is no more.
+/// A node does not take a whole network for itself.
+#[test_case(16 => "passes"; "some")]
+#[test_case(17 => r#"403 nodes "n1" is forbidden: node "n1" is not allowed to claim 17 addresses, more than 16 nodes"#; "too many")]
+fn addresses_in_numbers(count: usize) -> String {
+    let host = |host| json!({"type": "InternalIP", "address": format!("192.0.2.{host}")});
+    let body = having(&(1..=count).map(host).collect());
+    told(&World::default(), &extended(), "PUT", NODE_STATUS, &body).0
+}
+
+/// What a node is called is its own to say, also if another has said it before.
 #[test]
-fn addresses_that_were_given_up() {
-    let world = World::default();
+fn own_names() {
+    let mut world = World::default();
+    world.objects[1].1["status"]["addresses"] =
+        json!([{"type": "Hostname", "address": "n1"}, {"type": "Hostname", "address": "n1.example.com"}]);
+    let body = having(&json!([{"type": "Hostname", "address": "n1"}]));
+    assert_eq!(told(&world, &extended(), "PUT", NODE_STATUS, &body).0, "passes");
+}
+
+/// The graph said that the address was n2's, and upstream says that it is no more. Whether it is also n3's is asked then.
+#[test_case(&[] => "passes"; "nobody's")]
+#[test_case(&["n3"] => claims("10.0.0.2", r#"that of node "n3""#); "still that of another")]
+#[test_case(&["n3", "n4"] => claims("10.0.0.2", r#"that of node "n3""#); "still that of others")]
+#[test_case(&["n4"] => claims("10.0.0.2", r#"that of node "n4""#); "still that of the last")]
+fn addresses_that_were_given_up(still: &[&str]) -> String {
+    let node = |name: &str, has: bool| {
+        let addresses = if has {
+            json!([{"type": "InternalIP", "address": "::ffff:10.0.0.2"}])
+        } else {
+            json!([])
+        };
+        (
+            Kind::Node,
+            json!({"metadata": {"name": name, "uid": name}, "status": {"addresses": addresses}}),
+        )
+    };
+    let mut world = World::default();
+    world.objects.extend(["n3", "n4"].map(|name| node(name, true)));
     let graph = world.graph();
     let mut later = World::default();
     later.objects[1].1["status"]["addresses"] = json!([]);
-    let body = with(
-        &world::node("n1").to_string(),
-        &["status", "addresses"],
-        json!([{"type": "InternalIP", "address": "10.0.0.2"}]),
-    );
+    later
+        .objects
+        .extend(["n3", "n4"].map(|name| node(name, still.contains(&name))));
+    let body = having(&json!([{"type": "InternalIP", "address": "10.0.0.2"}]));
     let json = "application/json";
     let (found, questions) = ask(
         &later,
@@ -335,5 +424,13 @@ fn addresses_that_were_given_up() {
         body.as_bytes(),
     );
     assert!(questions.contains(&"node n2".to_owned()), "{questions:?}");
-    assert!(found.starts_with("passes"), "{found}");
+    let asked_last = still
+        .first()
+        .is_none_or(|name| questions.contains(&format!("node {name}")));
+    assert!(asked_last, "{questions:?}");
+    if found.starts_with("passes") {
+        "passes".to_owned()
+    } else {
+        found
+    }
 }

@@ -37,6 +37,7 @@ impl Default for World {
                         "status": {"addresses": [
                             {"type": "InternalIP", "address": "10.0.0.2"}, {"type": "InternalIP", "address": "fd00::2"},
                             {"type": "Hostname", "address": "n2.example.com"},
+                            {"type": "InternalDNS", "address": "n2.compute.internal"},
                         ]},
                     }),
                 ),
