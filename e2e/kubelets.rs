@@ -10,7 +10,7 @@ mod signer;
 mod workload;
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr, UdpSocket},
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -42,7 +42,7 @@ struct Mode {
     upstream: Option<&'static str>,
     /// What static pods are labelled with.
     labels: [&'static str; 2],
-    /// What makes the gate enforce all the extended rules that kubelets can live with.
+    /// What makes the gate enforce all the extended rules that kubelets can live with. On one machine they share its address.
     enforced: &'static str,
 }
 
@@ -69,7 +69,7 @@ const AS_FRONT_PROXY: Mode = Mode {
     enforced: "
 featureGates: {NodeRestrictionPods: true}
 podRestriction: {allowedLabels: [component, tier], mirrorPodNamespaces: [kubelets]}
-nodeAddresses: {allow: [0.0.0.0/0, '::/0']}
+nodeAddresses: {allow: [THIS_MACHINE]}
 rules: {modes: {events/object: Enforce, events/source: Enforce, node/certificatesigningrequests: Enforce,
     node/endpoints: Enforce, nodes/addresses: Enforce}}
 ",
@@ -83,7 +83,7 @@ const BY_IMPERSONATION: Mode = Mode {
     enforced: "
 featureGates: {NodeRestrictionPods: true}
 podRestriction: {mirrorPodNamespaces: [kubelets]}
-nodeAddresses: {allow: [0.0.0.0/0, '::/0']}
+nodeAddresses: {allow: [THIS_MACHINE]}
 rules: {modes: {events/object: Enforce, events/source: Enforce, node/certificatesigningrequests: Enforce,
     node/endpoints: Enforce, nodes/addresses: Enforce}}
 ",
@@ -97,7 +97,7 @@ const AS_ITSELF: Mode = Mode {
     // Upstream does not know who has asked for a certificate.
     enforced: "
 featureGates: {NodeRestrictionPods: true}
-nodeAddresses: {allow: [0.0.0.0/0, '::/0']}
+nodeAddresses: {allow: [THIS_MACHINE]}
 rules: {modes: {events/object: Enforce, events/source: Enforce, node/endpoints: Enforce, nodes/addresses: Enforce}}
 ",
 };
@@ -143,6 +143,7 @@ async fn kubelets_live_behind_the_gate(mode: Mode) {
         return;
     };
     scene.nodes_are_ready().await;
+    scene.addresses_are_told().await;
     let joined = scene.seen().len();
     scene.staying_pods().await;
     tokio::join!(
@@ -246,7 +247,8 @@ async fn gate(cluster: &Cluster, mode: Mode, name: &str) -> (Process, SocketAddr
     let file = format!("{name}.yaml");
     let config = cluster.file(&file);
     if !config.exists() {
-        let more = format!("audit: {{path: {}}}\n{}", audit_log(name), mode.enforced);
+        let enforced = mode.enforced.replace("THIS_MACHINE", &this_machine().to_string());
+        let more = format!("audit: {{path: {}}}\n{enforced}", audit_log(name));
         cluster.configuration(&file, mode.identity, &more);
         let text = std::fs::read_to_string(&config).unwrap();
         std::fs::write(&config, text.replacen("127.0.0.1:0", &free().to_string(), 1)).unwrap();
@@ -255,6 +257,14 @@ async fn gate(cluster: &Cluster, mode: Mode, name: &str) -> (Process, SocketAddr
     let (serving, admin) = process.addresses().await;
     ready(admin).await;
     (process, serving)
+}
+
+/// The address that every kubelet here says it has: that of the way out.
+fn this_machine() -> IpAddr {
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    // Nothing is sent, and nobody is there.
+    socket.connect("198.51.100.1:9").unwrap();
+    socket.local_addr().unwrap().ip()
 }
 
 fn audit_log(gate: &str) -> String {

@@ -5,9 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Scene, node::Node, sampler::is_ready};
+use super::{Scene, node::Node, sampler::is_ready, this_machine};
 use crate::gate::PATIENCE;
 
 pub(super) const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
@@ -33,6 +33,18 @@ impl Scene {
                 .collect()
         })
         .await;
+    }
+
+    /// What the gate has judged: the address of the machine, which is allowed although they all have it, and each its own name.
+    pub(super) async fn addresses_are_told(&self) {
+        let list = self.admin.get("/api/v1/nodes").await.json();
+        for node in list["items"].as_array().unwrap() {
+            let expected = json!([
+                {"type": "InternalIP", "address": this_machine()},
+                {"type": "Hostname", "address": node["metadata"]["name"]},
+            ]);
+            assert_eq!(node["status"]["addresses"], expected);
+        }
     }
 
     /// Every node has a lease, and renews it.
