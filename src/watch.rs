@@ -24,7 +24,7 @@ use tokio::{sync::watch, time::Instant};
 use self::{
     informer::{Informer, Surroundings},
     kinds::Collection,
-    state::{Own, State},
+    state::{Informed, Own, State},
     writer::Writer,
 };
 pub use self::{
@@ -34,7 +34,7 @@ pub use self::{
 };
 use crate::{
     graph::{
-        CertificateSigningRequest, CsiDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod,
+        CertificateSigningRequest, CsiDriver, Kind, Node, PersistentVolume, PersistentVolumeClaim, Pod,
         PodCertificateRequest, ResourceSlice, ServiceAccount, Snapshot, VolumeAttachment, Watched,
     },
     ready::Ready,
@@ -50,7 +50,18 @@ pub struct Config {
     /// Whether podcertificaterequests are watched, where upstream serves them.
     pub pod_certificate_requests: bool,
     /// Whether certificatesigningrequests are watched.
-    pub certificate_requests: bool,
+    pub certificate_requests: Need,
+}
+
+/// Who needs what an informer has to tell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Need {
+    /// Nobody: it is not watched.
+    None,
+    /// Rules that only record. It is watched if that can be; nothing waits for it, and nothing is found without it.
+    Recorded,
+    /// Rules that are enforced: nothing can be decided without it.
+    Enforced,
 }
 
 /// What is known, for those who read it. Cheap to clone.
@@ -75,21 +86,22 @@ impl Default for Config {
             stale_after: Duration::from_secs(120),
             fail_static: false,
             pod_certificate_requests: true,
-            certificate_requests: true,
+            certificate_requests: Need::Enforced,
         }
     }
 }
 
-/// What is watched: group and plural.
-pub fn watched(config: &Config) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let collections = kinds(config).into_iter().map(|(collection, _)| collection);
-    collections.map(|collection| (collection.group, collection.resource))
+/// What is watched: group and plural, and whether it has to be.
+pub fn watched(config: &Config) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+    let kinds = kinds(config).into_iter();
+    kinds.map(|(watched, _)| (watched.collection.group, watched.collection.resource, watched.vital))
 }
 
-/// The graph, which is empty until the tasks run. Readiness waits for each informer by its name, such as `informer-pods`.
+/// The graph, which is empty until the tasks run. Readiness waits for each informer that is vital by its name, such as
+/// `informer-pods`.
 pub fn start(upstream: Upstream, config: &Config, ready: &Ready) -> (Graph, Vec<Task>) {
     let kinds = kinds(config);
-    let state = State::new(kinds.iter().map(|(collection, _)| *collection), config);
+    let state = State::new(kinds.iter().map(|(watched, _)| *watched), config);
     let metrics = Metrics::default();
     let (writer, changes) = Writer::new(Arc::clone(&state), metrics.clone());
     let graph = Graph {
@@ -107,33 +119,49 @@ pub fn start(upstream: Upstream, config: &Config, ready: &Ready) -> (Graph, Vec<
     };
     let informers = kinds.iter().zip(state.owns());
     let mut tasks: Vec<Task> = informers
-        .map(|((collection, run), own)| (collection.task, run(collection, own, around.clone())))
+        .map(|((watched, run), own)| {
+            let collection = watched.collection;
+            (collection.task, run(collection, own, around.clone()))
+        })
         .collect();
     tasks.push(("graph-writer", Box::pin(writer.run())));
-    let pending = kinds.iter().map(|(collection, _)| ready.task(collection.task));
+    let pending = kinds
+        .iter()
+        .map(|(watched, _)| watched.vital.then(|| ready.task(watched.collection.task)));
     let keep_ready = state.keep_ready(ready.clone(), pending.collect(), metrics);
     tasks.push(("graph-freshness", Box::pin(keep_ready)));
     (graph, tasks)
 }
 
-fn kinds(config: &Config) -> Vec<(&'static Collection, Run)> {
-    let mut kinds: Vec<(&'static Collection, Run)> = vec![
-        (&kinds::CSI_DRIVERS, run::<CsiDriver>),
-        (&kinds::NODES, run::<Node>),
-        (&kinds::PERSISTENT_VOLUME_CLAIMS, run::<PersistentVolumeClaim>),
-        (&kinds::PERSISTENT_VOLUMES, run::<PersistentVolume>),
-        (&kinds::PODS, run::<Pod>),
-        (&kinds::RESOURCE_SLICES, run::<ResourceSlice>),
-        (&kinds::SERVICE_ACCOUNTS, run::<ServiceAccount>),
-        (&kinds::VOLUME_ATTACHMENTS, run::<VolumeAttachment>),
+fn kinds(config: &Config) -> Vec<(Informed, Run)> {
+    let mut kinds = vec![
+        vital::<CsiDriver>(&kinds::CSI_DRIVERS),
+        vital::<Node>(&kinds::NODES),
+        vital::<PersistentVolumeClaim>(&kinds::PERSISTENT_VOLUME_CLAIMS),
+        vital::<PersistentVolume>(&kinds::PERSISTENT_VOLUMES),
+        vital::<Pod>(&kinds::PODS),
+        vital::<ResourceSlice>(&kinds::RESOURCE_SLICES),
+        vital::<ServiceAccount>(&kinds::SERVICE_ACCOUNTS),
+        vital::<VolumeAttachment>(&kinds::VOLUME_ATTACHMENTS),
     ];
     if config.pod_certificate_requests {
-        kinds.push((&kinds::POD_CERTIFICATE_REQUESTS, run::<PodCertificateRequest>));
+        kinds.push(vital::<PodCertificateRequest>(&kinds::POD_CERTIFICATE_REQUESTS));
     }
-    if config.certificate_requests {
-        kinds.push((&kinds::CERTIFICATE_SIGNING_REQUESTS, run::<CertificateSigningRequest>));
+    if config.certificate_requests != Need::None {
+        let (mut watched, run) = vital::<CertificateSigningRequest>(&kinds::CERTIFICATE_SIGNING_REQUESTS);
+        watched.vital = config.certificate_requests == Need::Enforced;
+        kinds.push((watched, run));
     }
     kinds
+}
+
+fn vital<T: Watched>(collection: &'static Collection) -> (Informed, Run) {
+    let informed = Informed {
+        collection,
+        kind: T::KIND,
+        vital: true,
+    };
+    (informed, run::<T>)
 }
 
 type Run = fn(&'static Collection, Own, Surroundings) -> Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -160,6 +188,11 @@ impl Graph {
     /// Whether what is loaded may be decided from.
     pub fn freshness(&self) -> Freshness {
         self.state.freshness(Instant::now())
+    }
+
+    /// Whether objects of a kind are watched only for rules that record, and are not known as they are now.
+    pub fn lacks(&self, kind: Kind) -> bool {
+        self.state.lacks(kind, Instant::now())
     }
 
     /// How long ago upstream was last heard to agree with what is loaded; nothing before the first lists.

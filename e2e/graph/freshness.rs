@@ -1,7 +1,9 @@
 //! What is not known, or only from long ago, is neither allowed nor refused.
 
+use std::process::Command;
+
 use http::{Request, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 use test_case::test_case;
 
 use super::{
@@ -11,7 +13,10 @@ use super::{
     objects::{namespace, node, pod_with_secret, secret},
     open_cluster,
 };
-use crate::{cluster::Cluster, gate::Client};
+use crate::{
+    cluster::Cluster,
+    gate::{Client, scopegate},
+};
 
 const HELD: Manner = Manner {
     held: Some(""),
@@ -77,16 +82,80 @@ async fn a_gate_without_rights_is_not_ready() {
     assert!(!ready.code.is_success());
     assert!(ready.body.contains("[-]informer-pods"), "{}", ready.body);
 
-    let binding = json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-        "metadata": {"name": "norights"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "scopegate-informers"},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "norights-gate"}],
-    });
-    let bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
-    created(&admin_client(&cluster).await, bindings, &binding).await;
+    bind(&cluster, "norights", "scopegate-informers", "norights-gate").await;
     gate.ready().await;
     assert_eq!(client.get(&target).await.code, StatusCode::OK);
+}
+
+/// A right that only a recorded rule needs, as an older manifest has it: all goes on, and the rule finds nothing until it is there.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_only_recorded_holds_nothing_up() {
+    let Some(cluster) = open_cluster().await else {
+        return;
+    };
+    let target = prepare(&cluster, "norequests").await;
+    cluster.user("norequests-gate", "norequests-gate", None);
+    let (role, _) = include_str!("../../config/kubernetes/informers.yaml")
+        .split_once("\n---\n")
+        .unwrap();
+    let older = role.replace("certificatesigningrequests, ", "");
+    assert_ne!(older, role);
+    let admin = admin_client(&cluster).await;
+    let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    let mut older: Value = serde_saphyr::from_str(&older).unwrap();
+    older["metadata"]["name"] = "norequests".into();
+    created(&admin, roles, &older).await;
+    bind(&cluster, "norequests", "norequests", "norequests-gate").await;
+
+    let gate = Gated::before(&cluster, "norequests", "norequests-gate", cluster.api, "").await;
+    gate.ready().await;
+    gate.process
+        .line("the gate may not watch certificatesigningrequests")
+        .await;
+    let client = gate.client("norequests").await;
+    assert_eq!(client.get(&target).await.code, StatusCode::OK);
+    let request = "/apis/certificates.k8s.io/v1/certificatesigningrequests/nobodys";
+    let found = async || {
+        // Nobody has such a request.
+        assert_eq!(client.get(request).await.code, StatusCode::NOT_FOUND);
+        let rule = "rule=\"node/certificatesigningrequests\"";
+        gate.metric("scopegate_rule_violations_total", rule).await
+    };
+    assert_eq!(found().await, 0.0);
+    let config = cluster.file("norequests.yaml");
+    let check = tokio::task::block_in_place(|| {
+        Command::new(scopegate())
+            .arg("check")
+            .arg("--config")
+            .arg(config)
+            .output()
+    });
+    let printed = String::from_utf8(check.unwrap().stdout).unwrap();
+    let warning =
+        "warn  the gate may not list certificatesigningrequests in all namespaces: the rule about them finds nothing";
+    assert!(
+        printed.contains(warning) && !printed.contains("FAIL  the gate may not"),
+        "{printed}"
+    );
+
+    bind(&cluster, "norequests-now", "scopegate-informers", "norequests-gate").await;
+    let informer = "informer=\"certificatesigningrequests\"";
+    gate.until("certificate requests", async || {
+        gate.metric("scopegate_informer_synced", informer).await == 1.0
+    })
+    .await;
+    assert_eq!(found().await, 1.0);
+}
+
+async fn bind(cluster: &Cluster, name: &str, role: &str, user: &str) {
+    let binding = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+    });
+    let bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+    created(&admin_client(cluster).await, bindings, &binding).await;
 }
 
 /// Upstream goes silent while it still answers nodes. A gate that is to fail static goes on with what it knew.

@@ -134,6 +134,9 @@ impl Judge {
             Err(denied) if !by_graph || mode == Mode::Off => {
                 return Ok((self.authorizer.condone(denied), Word::Gate));
             }
+            Err(denied) if mode != Mode::Enforce && self.lacks(&denied) => {
+                return Ok((self.authorizer.pass_over(denied), Word::Gate));
+            }
             Err(denied) => denied,
         };
         match self.reconsider(denied).await {
@@ -158,6 +161,12 @@ impl Judge {
         let Kind::Node(node) = &caller.kind else { return None };
         let key = self.authorizer.dependency(caller, info)?;
         Some(Dependency::new(node, key, word == Word::Gate))
+    }
+
+    /// Whether the graph cannot have the edge, since nobody has told it of such objects.
+    fn lacks(&self, denied: &Denied) -> bool {
+        let key = self.authorizer.dependency(denied.caller(), denied.head().info());
+        key.is_some_and(|key| self.graph.lacks(key.kind))
     }
 
     /// What is not known, or only from long ago, is no ground to allow or to refuse anything.

@@ -15,7 +15,10 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::{Config, Metrics, kinds::Collection};
-use crate::ready::{Pending, Ready};
+use crate::{
+    graph::Kind,
+    ready::{Pending, Ready},
+};
 
 /// Whether decisions may be made from the graph.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -25,6 +28,15 @@ pub enum Freshness {
     Silent(&'static str, Duration),
     /// The informer of this name has not listed yet.
     Unsynced(&'static str),
+}
+
+/// What an informer is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Informed {
+    pub(super) collection: &'static Collection,
+    pub(super) kind: Kind,
+    /// Whether nothing can be decided without it. What is not vital holds up nothing and nobody.
+    pub(super) vital: bool,
 }
 
 /// Of all informers. Readers take no lock.
@@ -40,7 +52,7 @@ pub(super) struct State {
 
 #[derive(Debug)]
 struct Informer {
-    collection: &'static Collection,
+    of: Informed,
     /// Milliseconds from the beginning; 0 until the first list is published.
     heard: AtomicU64,
     /// How often the informer had to list, and the number of the list that is published last. While they differ, what is
@@ -79,9 +91,9 @@ impl Freshness {
 }
 
 impl State {
-    pub(super) fn new(collections: impl IntoIterator<Item = &'static Collection>, config: &Config) -> Arc<Self> {
-        let informers = collections.into_iter().map(|collection| Informer {
-            collection,
+    pub(super) fn new(informers: impl IntoIterator<Item = Informed>, config: &Config) -> Arc<Self> {
+        let informers = informers.into_iter().map(|of| Informer {
+            of,
             heard: AtomicU64::new(0),
             lists: AtomicU64::new(1),
             published: AtomicU64::new(0),
@@ -110,15 +122,21 @@ impl State {
             Freshness::Silent(..) if self.fail_static => None,
             doubtful => Some(doubtful),
         };
-        self.informers.iter().find_map(doubtful).unwrap_or(Freshness::Fresh)
+        self.vital().find_map(doubtful).unwrap_or(Freshness::Fresh)
+    }
+
+    /// Whether an informer that is not vital has something to say of the kind, and cannot now.
+    pub(super) fn lacks(&self, kind: Kind, now: Instant) -> bool {
+        let now = self.millis(now);
+        let mut spare = self.informers.iter().filter(|informer| !informer.of.vital);
+        spare.any(|informer| informer.of.kind == kind && self.of(informer, now) != Freshness::Fresh)
     }
 
     /// How long ago the informer was heard from that has been silent longest; nothing if one has not listed yet.
     pub(super) fn age(&self, now: Instant) -> Option<Duration> {
         let now = self.millis(now);
         let silences = self
-            .informers
-            .iter()
+            .vital()
             .map(|informer| match informer.heard.load(Ordering::Acquire) {
                 0 => None,
                 heard => Some(Duration::from_millis(now.saturating_sub(heard))),
@@ -126,37 +144,41 @@ impl State {
         silences.collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
-    /// Whether every informer has listed once.
+    /// Whether every informer that is vital has listed once.
     pub(super) fn is_synced(&self) -> bool {
         let heard = |informer: &Informer| informer.heard.load(Ordering::Acquire) != 0;
-        self.informers.iter().all(heard)
+        self.vital().all(heard)
     }
 
-    /// Holds readiness while an informer has not listed or is silent, for ever. The handles of the beginning are given, so
-    /// that there is no moment without them.
-    pub(super) async fn keep_ready(self: Arc<Self>, ready: Ready, pending: Vec<Pending>, metrics: Metrics) {
-        let mut held: Vec<Option<Pending>> = pending.into_iter().map(Some).collect();
+    fn vital(&self) -> impl Iterator<Item = &Informer> {
+        self.informers.iter().filter(|informer| informer.of.vital)
+    }
+
+    /// Holds readiness while an informer that is vital has not listed or is silent, for ever. The handles of the beginning are
+    /// given, so that there is no moment without them.
+    pub(super) async fn keep_ready(self: Arc<Self>, ready: Ready, mut held: Vec<Option<Pending>>, metrics: Metrics) {
         let mut looked = Instant::now();
         loop {
             let now = Instant::now();
             let since = now - std::mem::replace(&mut looked, now);
             let now = self.millis(now);
             if self
-                .informers
-                .iter()
+                .vital()
                 .any(|informer| matches!(self.of(informer, now), Freshness::Silent(..)))
             {
                 metrics.stale(since);
             }
             for (informer, held) in self.informers.iter().zip(&mut held) {
                 let heard = informer.heard.load(Ordering::Acquire);
-                metrics.heard(informer.collection, (heard != 0).then(|| now.saturating_sub(heard)));
-                let name = informer.collection.resource;
+                let Informed { collection, vital, .. } = informer.of;
+                metrics.heard(collection, (heard != 0).then(|| now.saturating_sub(heard)));
+                let name = collection.resource;
                 match self.of(informer, now) {
+                    _ if !vital => {}
                     Freshness::Silent(_, silent) if !self.fail_static => {
                         if held.is_none() {
                             warn!(informer = name, ?silent, "upstream is silent; decisions would be stale");
-                            *held = Some(ready.task(informer.collection.task));
+                            *held = Some(ready.task(collection.task));
                         }
                     }
                     Freshness::Unsynced(_) => {}
@@ -175,7 +197,7 @@ impl State {
     }
 
     fn of(&self, informer: &Informer, now: u64) -> Freshness {
-        let name = informer.collection.resource;
+        let name = informer.of.collection.resource;
         let silent = match informer.heard.load(Ordering::Acquire) {
             0 => return Freshness::Unsynced(name),
             heard => Duration::from_millis(now.saturating_sub(heard)),

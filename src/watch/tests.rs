@@ -327,10 +327,11 @@ async fn an_unsynced_start_is_not_static() {
     assert_eq!(gate.not_ready().len(), 10);
 }
 
-#[test_case(true; "on")]
-#[test_case(false; "off")]
+#[test_case(Need::Enforced; "enforced")]
+#[test_case(Need::Recorded; "recorded")]
+#[test_case(Need::None; "off")]
 #[tokio::test(start_paused = true)]
-async fn certificate_requests_can_be_done_without(certificate_requests: bool) {
+async fn certificate_requests_can_be_done_without(certificate_requests: Need) {
     let server = Server::new(Streaming::Known);
     server.lock().refused.insert(CERTIFICATE_REQUESTS, 403);
     let config = Config {
@@ -339,13 +340,18 @@ async fn certificate_requests_can_be_done_without(certificate_requests: bool) {
     };
     let gate = gate(&server, &config);
     seconds(60).await;
-    let expected = certificate_requests.then_some("informer-certificatesigningrequests");
-    assert_eq!(gate.not_ready(), Vec::from_iter(expected));
-    assert_eq!(gate.graph.freshness() == Freshness::Fresh, !certificate_requests);
-    assert_eq!(
-        server.lock().asked(CERTIFICATE_REQUESTS, "watch=true") > 0,
-        certificate_requests
+    let (watched, vital) = (
+        certificate_requests != Need::None,
+        certificate_requests == Need::Enforced,
     );
+    let expected = vital.then_some("informer-certificatesigningrequests");
+    assert_eq!(gate.not_ready(), Vec::from_iter(expected));
+    assert_eq!(gate.graph.freshness() == Freshness::Fresh, !vital);
+    assert_eq!(gate.graph.age().is_some(), !vital);
+    let lacks = || gate.graph.lacks(Kind::CertificateSigningRequest);
+    assert_eq!(lacks(), certificate_requests == Need::Recorded);
+    assert!(!gate.graph.lacks(Kind::Pod));
+    assert_eq!(server.lock().asked(CERTIFICATE_REQUESTS, "watch=true") > 0, watched);
 
     let object = json!({
         "metadata": {"name": "csr-1"},
@@ -355,7 +361,26 @@ async fn certificate_requests_can_be_done_without(certificate_requests: bool) {
     server.lock().put(CERTIFICATE_REQUESTS, object);
     seconds(60).await;
     let request = Key::cluster(Kind::CertificateSigningRequest, "csr-1");
-    assert_eq!(gate.graph.load().reaches("node-a", request), certificate_requests);
+    assert_eq!(gate.graph.load().reaches("node-a", request), watched);
+    assert_eq!((gate.not_ready(), lacks()), (vec![], false));
+}
+
+/// What nobody waits for may also fall silent.
+#[tokio::test(start_paused = true)]
+async fn what_is_only_recorded_may_be_silent() {
+    let server = Server::new(Streaming::Known);
+    let config = Config {
+        certificate_requests: Need::Recorded,
+        ..Config::default()
+    };
+    let gate = gate(&server, &config);
+    gate.settle().await;
+    assert!(!gate.graph.lacks(Kind::CertificateSigningRequest));
+    server.lock().refused.insert(CERTIFICATE_REQUESTS, 403);
+    server.lock().cut(CERTIFICATE_REQUESTS);
+    seconds(300).await;
+    assert!(gate.graph.lacks(Kind::CertificateSigningRequest));
+    assert_eq!(gate.graph.freshness(), Freshness::Fresh);
     assert_eq!(gate.not_ready(), [""; 0]);
 }
 

@@ -108,11 +108,15 @@ pub(super) async fn own_rights(own: &Upstream, report: &mut Report) {
 /// Names what the gate has to know of the cluster and may not find out.
 pub(super) async fn informer_rights(own: &Upstream, config: &watch::Config, report: &mut Report) {
     let mut allowed = Vec::new();
-    for (group, resource) in watch::watched(config) {
+    for (group, resource, vital) in watch::watched(config) {
         for verb in ["list", "watch"] {
             let spec = json!({"resourceAttributes": {"verb": verb, "group": group, "resource": resource}});
             match access(own, None, &spec).await {
                 Ok((true, _)) => allowed.push(resource),
+                Ok((false, _)) if !vital => report.warn(format!(
+                    "the gate may not {verb} {resource} in all namespaces: the rule about them finds nothing; \
+                     see config/kubernetes/informers.yaml, or set it to Off"
+                )),
                 answer => {
                     let right = format!("{verb} {resource} in all namespaces");
                     tell(&right, "; see config/kubernetes/informers.yaml", answer, report);

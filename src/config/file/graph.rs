@@ -55,7 +55,11 @@ pub(super) fn graph(mut section: Section<'_>, features: Features, modes: Modes) 
             stale_after,
             fail_static,
             pod_certificate_requests: features.node_rules.pod_certificates,
-            certificate_requests: modes.of(Rule::NodeCertificateSigningRequests) != Mode::Off,
+            certificate_requests: match modes.of(Rule::NodeCertificateSigningRequests) {
+                Mode::Enforce => watch::Need::Enforced,
+                Mode::Warn | Mode::Audit => watch::Need::Recorded,
+                Mode::Off => watch::Need::None,
+            },
         },
         lag_wait,
         live,

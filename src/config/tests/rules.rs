@@ -6,6 +6,7 @@ use super::*;
 use crate::{
     admission::MirrorPodOwner,
     rules::{Mode, Modes, Rule},
+    watch::Need,
 };
 
 fn modes(more: &str) -> Modes {
@@ -89,7 +90,17 @@ fn not_where_upstream_sees_the_gate(more: &str) {
         config.authorizer.modes.of(Rule::NodeCertificateSigningRequests),
         Mode::Off
     );
-    assert!(!config.graph.watch.certificate_requests);
+    assert_eq!(config.graph.watch.certificate_requests, Need::None);
+}
+
+/// What only recorded rules need, the gate can do without.
+#[test_case("" => Need::Recorded; "by default")]
+#[test_case("rules: {modes: {node/certificatesigningrequests: Warn}}" => Need::Recorded; "warned of")]
+#[test_case("rules: {modes: {node/certificatesigningrequests: Enforce}}" => Need::Enforced; "enforced")]
+#[test_case("rules: {dryRun: true, modes: {node/certificatesigningrequests: Enforce}}" => Need::Recorded; "dry run")]
+#[test_case("rules: {modes: {node/certificatesigningrequests: Off}}" => Need::None; "off")]
+fn certificate_requests_are_watched(more: &str) -> Need {
+    load(&format!("{GOOD}{more}")).unwrap().graph.watch.certificate_requests
 }
 
 #[test]
