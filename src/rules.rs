@@ -25,7 +25,8 @@ pub enum Origin {
     Upstream,
     /// Only proposed there, or of the gate.
     Extended,
-    /// Of what the gate itself is. It is always enforced; other keys of the configuration say whom it spares.
+    /// Of what the gate itself is, or of what all others build on. It is always enforced; other keys of the configuration may say
+    /// whom it spares.
     Fixed,
 }
 
@@ -72,7 +73,7 @@ rules! {
     EveryoneDiscovery = "everyone/discovery", Fixed, "Whoever is known may read what the API consists of";
     EveryoneSelfReviews = "everyone/self-reviews", Fixed, "Whoever is known may ask who it is and what it may do, unless upstream sees the gate instead";
 
-    NodeName = "node/name", Upstream, "A node has a name";
+    NodeName = "node/name", Fixed, "A node has a name";
     NodePaths = "node/paths", Upstream, "A node reads no paths but those of discovery";
     NodeStatic = "node/static", Upstream, "Beyond the rules below, a node does what the role system:node lists, and nothing else";
     NodeConfigMaps = "node/configmaps", Upstream, "A node reads config maps that its pods refer to, one at a time";
@@ -90,7 +91,7 @@ rules! {
     NodeServiceAccounts = "node/serviceaccounts", Upstream, "A node reads service accounts of its pods, and asks for tokens of theirs";
     NodeVolumeAttachments = "node/volumeattachments", Upstream, "A node gets its own volume attachments";
 
-    RestrictionName = "restriction/name", Upstream, "A node without a name writes nothing";
+    RestrictionName = "restriction/name", Fixed, "A node without a name writes nothing";
     RestrictionCertificates = "restriction/certificates", Upstream, "A kubelet certificate is asked for in the node's own name";
     RestrictionCsiNodes = "restriction/csinodes", Upstream, "A node writes no CSINode but its own";
     RestrictionLeases = "restriction/leases", Upstream, "A node writes no lease but its own in kube-node-lease";

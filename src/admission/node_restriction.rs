@@ -131,10 +131,8 @@ impl NodeRestriction {
         let request = write.request;
         if write.node.is_empty() {
             let user = crate::api::quote(&write.user.name);
-            write.refuse(
-                Rule::RestrictionName,
-                format_args!("could not determine node from user {user}"),
-            )?;
+            let why = format_args!("could not determine node from user {user}");
+            write.refuse(Rule::RestrictionName, why)?;
             return Ok(Edit::default());
         }
         match (request.resource.group.as_str(), request.resource.resource.as_str()) {

@@ -317,7 +317,11 @@ fn extra_rules_undo_no_refusal_that_is_meant() {
         name: "system:node:".into(),
         ..node()
     };
-    assert!(decide(&gate, nameless, "GET", "/metrics").starts_with("forbid rule node/name"));
+    assert!(decide(&gate, nameless.clone(), "GET", "/metrics").starts_with("forbid rule node/name"));
+    // No other rule can be asked about it.
+    let mut dry = gate.clone();
+    dry.modes.dry_run();
+    assert!(decide(&dry, nameless, "GET", "/metrics").starts_with("forbid rule node/name"));
     let own = Authorizer {
         caller_known_upstream: false,
         ..gate

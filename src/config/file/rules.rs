@@ -78,7 +78,10 @@ fn mode(value: &Value) -> Option<Mode> {
 
 fn is_settable(section: &Section<'_>, path: &str, rule: Rule, mode: Mode, own: bool) -> bool {
     let (message, hint) = match rule.origin() {
-        Origin::Fixed if mode != Mode::Enforce => ("is always enforced", "the keys under callers say whom it spares"),
+        Origin::Fixed if mode != Mode::Enforce && rule.id().starts_with("callers/") => {
+            ("is always enforced", "the keys under callers say whom it spares")
+        }
+        Origin::Fixed if mode != Mode::Enforce => ("is always enforced", "leave it out"),
         Origin::Upstream if own && mode != Mode::Enforce && rule != Rule::RestrictionPodLabels => {
             has_to_be_enforced(section, path, "use mode FrontProxy or Impersonate, or Enforce");
             return false;

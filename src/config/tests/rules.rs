@@ -57,6 +57,8 @@ fn a_dry_run_comes_last() {
 #[test_case("rules: {modes: {node/secret: Warn}}" => "rules.modes.node/secret: is not a rule"; "no rule")]
 #[test_case("rules: {modes: {node/secrets: warn}}" => "rules.modes.node/secrets: should be Enforce, Warn, Audit or Off"; "no mode")]
 #[test_case("rules: {modes: {callers/masters: Audit}}" => "rules.modes.callers/masters: is always enforced"; "fixed")]
+#[test_case("rules: {modes: {node/name: Audit}}" => "rules.modes.node/name: is always enforced"; "the name of a node")]
+#[test_case("rules: {modes: {restriction/name: Off}}" => "rules.modes.restriction/name: is always enforced"; "the name of a node that writes")]
 #[test_case("podRestriction: {allowedLabels: ['*']}" => r#"podRestriction.allowedLabels: "*" is not a key"#; "everything")]
 #[test_case("podRestriction: {allowedLabels: ['example.com*']}" => r#"podRestriction.allowedLabels: "example.com*" is not a key"#; "half a domain")]
 #[test_case("podRestriction: {allowedFinalizers: ['a b']}" => r#"podRestriction.allowedFinalizers: "a b" is not a key"#; "no key")]
