@@ -222,6 +222,15 @@ impl Modes {
         !Rule::ALL.iter().any(enforced)
     }
 
+    /// What is warned of or recorded is refused too.
+    pub fn enforce(&mut self) {
+        for rule in Rule::ALL {
+            if matches!(self.of(*rule), Mode::Warn | Mode::Audit) {
+                self.set(*rule, Mode::Enforce);
+            }
+        }
+    }
+
     /// Nothing is refused any more that a rule could be told to let pass.
     pub fn dry_run(&mut self) {
         for rule in Rule::ALL {
@@ -287,5 +296,21 @@ mod tests {
         assert_eq!(modes.of(Rule::NodeSecrets), Mode::Warn);
         assert_eq!(modes.of(Rule::NodeServices), Mode::Off);
         assert_eq!(modes.of(Rule::NodePods), Mode::Audit);
+    }
+
+    #[test]
+    fn whatever_is_recorded_can_be_enforced() {
+        let mut modes = Modes::default();
+        modes.dry_run();
+        modes.set(Rule::NodeSecrets, Mode::Warn);
+        modes.enforce();
+        for rule in Rule::ALL {
+            let expected = if *rule == Rule::NodeServices {
+                Mode::Off
+            } else {
+                Mode::Enforce
+            };
+            assert_eq!(modes.of(*rule), expected, "{rule}");
+        }
     }
 }

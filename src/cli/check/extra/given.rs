@@ -1,4 +1,5 @@
-//! Whether nodes may do what a rule allows, without it: the rules themselves are asked.
+//! Whether nodes may do what a rule allows, without it: the rules themselves are asked, and what is only recorded counts as refused,
+//! since one day it will be.
 
 use super::{has_all, scopes::split};
 use crate::{
@@ -16,11 +17,12 @@ const NOBODYS: &str = "scopegate-check";
 
 /// Every request that the rule allows is tried. One with `*` allows more than can be tried.
 pub(super) fn is_given(authorizer: &Authorizer, rule: &ExtraRule) -> bool {
-    let plain = Authorizer {
+    let mut plain = Authorizer {
         nodes: Fallback::Deny,
         extra: ExtraRules::NONE,
         ..authorizer.clone()
     };
+    plain.modes.enforce();
     let caller = Caller::from(User {
         name: format!("{}{NOBODYS}", names::NODE_USER_PREFIX),
         groups: vec![names::NODES_GROUP.to_owned(), names::AUTHENTICATED_GROUP.to_owned()],

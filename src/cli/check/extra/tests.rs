@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     authorizer::{Authorizer, ExtraResources, ExtraRules, ExtraTarget, NodeRules},
     cli::check::extra::Whose::{Nodes, Rest},
-    rules::Modes,
+    rules::{Mode, Modes, Rule},
 };
 
 const GATE: Authorizer = Authorizer {
@@ -133,6 +133,20 @@ fn in_mode_own_it_is_the_gate_that_upstream_asks_about() {
 #[test_case("* - services" => false; "all verbs")]
 #[test_case("get - *" => false; "all resources")]
 #[test_case("get,impersonate - services" => false; "verbs of no request")]
+#[test_case("get - endpoints" => false; "what is recorded")]
 fn gives_nothing_new(text: &str) -> bool {
-    is_given(&GATE, &rule(text))
+    let found = is_given(&GATE, &rule(text));
+    // A dry run is not for ever.
+    let mut dry = GATE;
+    dry.modes.dry_run();
+    assert_eq!(is_given(&dry, &rule(text)), found, "dry run");
+    found
+}
+
+/// What nobody looks at is allowed.
+#[test]
+fn a_rule_that_is_off_gives_it() {
+    let mut off = GATE;
+    off.modes.set(Rule::NodeEndpoints, Mode::Off);
+    assert!(is_given(&off, &rule("get - endpoints")));
 }
