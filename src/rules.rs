@@ -125,7 +125,7 @@ rules! {
     EventsSource = "events/source", Extended, "A node writes events that say they come from it";
     NodeCertificateSigningRequests = "node/certificatesigningrequests", Extended, "A node reads certificate signing requests of its own, by name";
     NodeEndpoints = "node/endpoints", Extended, "A node gets endpoints that its pods and their volumes refer to";
-    NodeServices = "node/services", Extended, "A node reads services in namespaces that it has pods in";
+    NodeServices = "node/services", Extended, "A node reads services in namespaces that it has pods in. Not to be enforced on kubelets, which list all services before they run pods";
     NodesAddresses = "nodes/addresses", Extended, "A node claims IP addresses that are no other node's, nor loopback, link-local and the like, and its own name (nodeAddresses.allow adds to that)";
 }
 
@@ -156,7 +156,7 @@ impl Rule {
     /// The mode it has unless the configuration says otherwise.
     pub const fn default_mode(self) -> Mode {
         match (self, self.origin()) {
-            // Every kubelet reads all services: that is what pods find in their environment.
+            // Every kubelet lists all services, since pods find them in their environment, and runs no pod before it has.
             (Self::NodeServices, _) => Mode::Off,
             (_, Origin::Upstream | Origin::Fixed) => Mode::Enforce,
             (_, Origin::Extended) => Mode::Audit,

@@ -2,6 +2,7 @@
 
 mod certificates;
 mod extra;
+mod modes;
 mod quarantine;
 mod report;
 mod rights;
@@ -29,6 +30,7 @@ pub(super) fn run(path: &Path) -> anyhow::Result<ExitCode> {
     super::runtime()?.block_on(upstream::check(&config, &mut report));
     report.section("What will be enforced");
     enforced(&config, &mut report);
+    modes::check(&config.authorizer.modes, &mut report);
     extra::check(&config, &mut report);
     Ok(report.finish())
 }
