@@ -37,8 +37,6 @@ struct Line<'a> {
     against: Option<&'static str>,
 }
 
-/// From so many nodes on it is odd that only one uses something.
-const MANY_NODES: usize = 3;
 /// Characters of the name of a pod or node.
 const MAX_NAME: usize = 120;
 
@@ -194,9 +192,9 @@ impl<'a> Recommendation<'a> {
         lines
     }
 
-    /// Whether only one of many nodes uses it.
+    /// Whether only one of several nodes uses it. Where there is only one node, there is nobody to compare it with.
     fn is_odd(&self, users: &Users) -> bool {
-        users.nodes.len() < 2 && self.usage.nodes.len() >= MANY_NODES
+        users.nodes.len() < 2 && self.usage.nodes.len() > 1
     }
 
     fn users(&self, users: &Users) -> String {

@@ -242,6 +242,35 @@ fn nothing_planted_becomes_configuration() {
         "{text}"
     );
     assert!(text.contains("# Warning: 1 mirror pods could not be read."), "{text}");
+    assert!(!text.contains("does not keep"), "{text}");
+}
+
+/// The labels that are allowed, and those that are left for an operator to decide.
+#[test_case(&[("n1", &["a"])] => (vec!["a"], vec![]); "the only node")]
+#[test_case(&[("n1", &["a"]), ("n2", &[])] => (vec![], vec!["a"]); "one of two nodes")]
+#[test_case(&[("n1", &["a", "b"]), ("n2", &["a"])] => (vec!["a"], vec!["b"]); "both, and one of two nodes")]
+#[test_case(&[("n1", &["a", "b"]), ("n2", &["a"]), ("n3", &["c"])] => (vec!["a"], vec!["b", "c"]); "some of three")]
+fn what_one_of_several_nodes_uses_is_marked(
+    used: &[(&str, &[&'static str])],
+) -> (Vec<&'static str>, Vec<&'static str>) {
+    let lines = used.iter().map(|(node, labels)| match labels {
+        [] => event(node, &json!({}), &json!({})).to_string(),
+        labels => {
+            let pod = json!({"namespace": "kube-system", "name": node, "labels": labels, "owner": "Upstream"});
+            created(node, &pod)
+        }
+    });
+    let text = recommendation(&lines.collect::<Vec<_>>().join("\n"));
+    let (labels, _) = text.split_once("allowedAnnotations").unwrap();
+    let having = |mark: &str| {
+        let is_there = |label: &&str| {
+            labels
+                .lines()
+                .any(|line| line.starts_with(&format!("    {mark}- {label} ")))
+        };
+        ["a", "b", "c"].into_iter().filter(is_there).collect()
+    };
+    (having(""), having("# "))
 }
 
 #[test]
