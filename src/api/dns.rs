@@ -5,10 +5,15 @@ pub const MAX_NAME: usize = 253;
 
 /// Whether a text is the name of a host, or of a domain.
 pub fn is_name(text: &str) -> bool {
-    text.len() <= MAX_NAME && text.split('.').all(|label| label.len() <= 63 && is_part(label))
+    is_subdomain(text) && text.split('.').all(|label| label.len() <= 63)
 }
 
-/// The same of what stands between two dots, however long it is.
+/// The same as Kubernetes asks of the names of most objects, which DNS need not hold.
+pub fn is_subdomain(text: &str) -> bool {
+    text.len() <= MAX_NAME && text.split('.').all(is_part)
+}
+
+/// The same of what stands between two dots.
 pub(super) fn is_part(text: &str) -> bool {
     let end = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let bytes = text.as_bytes();

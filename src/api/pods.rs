@@ -1,7 +1,7 @@
 //! Which labels and annotations of pods nodes may always choose: the lists of the "Node Restriction: Pods" proposal, in one place for
 //! whoever enforces them and whoever recommends what to allow beside them.
 
-use super::dns::is_part;
+use super::dns::{is_part, is_subdomain};
 
 /// Labels and annotations that begin like this are any node's to choose.
 pub const UNRESTRICTED_PREFIX: &str = "unrestricted.node.kubernetes.io/";
@@ -49,7 +49,7 @@ pub fn is_key(text: &str) -> bool {
     };
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let named = name.len() <= 63 && name.bytes().all(inner) && has_ends(name, |byte| byte.is_ascii_alphanumeric());
-    named && prefix.is_none_or(|prefix| prefix.len() <= 253 && prefix.split('.').all(is_part))
+    named && prefix.is_none_or(is_subdomain)
 }
 
 /// Whether a text can be the name of a namespace.

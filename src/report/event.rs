@@ -35,6 +35,9 @@ pub(super) struct MirrorPod {
     pub(super) annotations: Vec<String>,
     pub(super) finalizers: Vec<String>,
     pub(super) owner: String,
+    /// How many of them the gate has not written down.
+    #[serde(rename = "leftOut")]
+    pub(super) left_out: u64,
 }
 
 /// Texts stay where they were read wherever that is possible: most events have nothing to say here.

@@ -75,7 +75,10 @@ impl<'a> Recommendation<'a> {
                 self.usage.beyond,
                 "uses were not counted: there were too many different ones",
             ),
-            (self.usage.cut, "pods had more keys than the log keeps"),
+            (
+                self.usage.cut,
+                "times a pod had keys that the log does not keep: malformed ones, or too many",
+            ),
             (self.usage.unreadable, "mirror pods could not be read"),
         ];
         for (count, what) in notes.into_iter().filter(|(count, _)| *count > 0) {

@@ -274,6 +274,16 @@ fn what_one_of_several_nodes_uses_is_marked(
 }
 
 #[test]
+fn what_the_log_does_not_keep_is_told() {
+    let pod = json!({"namespace": "kube-system", "name": "p", "labels": ["a"], "owner": "Upstream", "leftOut": 3});
+    let text = recommendation(&created("n1", &pod));
+    assert!(
+        text.contains("# Warning: 1 times a pod had keys that the log does not keep: malformed ones, or too many."),
+        "{text}"
+    );
+}
+
+#[test]
 fn no_namespace_is_any_namespace() {
     let lines = ["a", "b", "c"].map(|n| created(n, &json!({"namespace": n, "name": "p", "owner": "Upstream"})));
     let text = recommendation(&lines.join("\n"));

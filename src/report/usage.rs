@@ -18,7 +18,7 @@ pub struct Usage {
     pub(super) owners: Bounded<Users>,
     /// Keys, pods or namespaces that there was no room for.
     pub(super) beyond: u64,
-    /// Pods with so many keys that the gate did not write them all down.
+    /// Pods with keys that the gate did not write down.
     pub(super) cut: u64,
     /// Mirror pods that could not be read.
     pub(super) unreadable: u64,
@@ -70,7 +70,8 @@ impl Usage {
             (&mut self.namespaces, std::slice::from_ref(&pod.namespace)),
             (&mut self.owners, std::slice::from_ref(&pod.owner)),
         ];
-        self.cut += u64::from(lists.iter().any(|(_, keys)| keys.len() >= MAX_KEYS));
+        let cut = pod.left_out > 0 || lists.iter().any(|(_, keys)| keys.len() > MAX_KEYS);
+        self.cut += u64::from(cut);
         for (known, keys) in lists {
             for key in keys.iter().take(MAX_KEYS) {
                 match known.entry(key, node) {

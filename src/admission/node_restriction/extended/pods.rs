@@ -6,10 +6,9 @@ use super::{Extended, No, Write, read};
 use crate::{
     admission::{
         Change,
-        notes::{MirrorPod, Owner, keys},
+        notes::{MirrorPod, Owner},
     },
     api::{
-        clip,
         pods::{is_unrestricted_annotation, is_unrestricted_label},
         quote,
     },
@@ -131,15 +130,12 @@ pub(in super::super) fn observe(write: &Write<'_>, pod: &Json<'_>, owner: Owner)
     let [labels, annotations, finalizers] = MARKS else {
         return Ok(());
     };
-    let of = |marks: &Marks| Ok::<_, Rejection>(keys(marks.of(pod)?.into_iter().map(|(key, _)| key)));
-    write.mirrors(MirrorPod {
-        namespace: write.request.namespace.clone(),
-        name: clip(read::named(pod)?, 253),
-        labels: of(labels)?,
-        annotations: of(annotations)?,
-        finalizers: of(finalizers)?,
-        owner,
-    });
+    let of = |marks: &Marks| Ok::<_, Rejection>(marks.of(pod)?.into_iter().map(|(key, _)| key));
+    let mut seen = MirrorPod::new(&write.request.namespace, read::named(pod)?, owner);
+    seen.labels = seen.keep(of(labels)?);
+    seen.annotations = seen.keep(of(annotations)?);
+    seen.finalizers = seen.keep(of(finalizers)?);
+    write.mirrors(seen);
     Ok(())
 }
 

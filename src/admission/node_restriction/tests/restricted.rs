@@ -5,7 +5,7 @@ use test_case::test_case;
 
 use super::*;
 use crate::{
-    admission::{Keys, Owner},
+    admission::{Keys, MirrorPod, Owner},
     graph::Kind,
     rules::Origin,
 };
@@ -149,9 +149,47 @@ fn owners(mut owners: Value, expected: [&str; 3]) {
 fn mirror_pods_are_observed() {
     let many: Vec<String> = (0..100).map(|i| format!("f{i:03}")).collect();
     let metadata = json!({"labels": {"component": "etcd", "tier": "a"}, "finalizers": many});
+    let pod = observed(PODS, &mirror(&metadata));
+    assert_eq!(
+        (pod.namespace.as_str(), pod.name.as_str(), pod.owner),
+        ("ns", "m", Owner::None)
+    );
+    assert_eq!(pod.labels, ["component", "tier"]);
+    assert_eq!(pod.annotations, ["kubernetes.io/config.mirror"]);
+    assert_eq!((pod.finalizers.len(), pod.left_out), (64, 36));
+}
+
+/// What a node makes up does not fill the log, whatever upstream says to it: the annotation is a text in a text.
+#[test]
+fn observations_are_small() {
+    let domain = ["d"; 127].join(".");
+    let long: Vec<String> = (0..200).map(|i| format!("{domain}/{i:063}")).collect();
+    let short: Vec<String> = (0..200).map(|i| format!("k{i}")).collect();
+    let hostile: Vec<String> = (0..200).map(|i| format!("{}{i}", "\"\u{1}\\".repeat(100))).collect();
+    for keys in [&long, &short, &hostile] {
+        let map: serde_json::Map<_, _> = keys.iter().map(|key| (key.clone(), json!(""))).collect();
+        let name = if keys == &hostile {
+            "\u{1}".repeat(253)
+        } else {
+            "n".repeat(253)
+        };
+        let metadata = json!({"name": name, "labels": map, "annotations": map, "finalizers": keys});
+        let pod = observed(PODS, &mirror(&metadata));
+        let written = json!(serde_json::to_string(&pod).unwrap()).to_string();
+        assert!(written.len() <= 8192 + 256, "{} bytes", written.len());
+        // With the annotation that makes it a mirror pod.
+        let kept = pod.labels.len() + pod.annotations.len() + pod.finalizers.len();
+        assert_eq!(kept + pod.left_out, 601);
+        assert_eq!(pod.name.is_empty(), keys == &hostile);
+        assert_eq!(pod.labels.is_empty(), keys == &hostile);
+    }
+}
+
+/// What is noted of a mirror pod, though all is only recorded.
+fn observed(uri: &str, body: &str) -> MirrorPod {
     let mut rules = upstream();
     rules.modes.dry_run();
-    let request = Request::post(PODS).header(CONTENT_TYPE, "application/json");
+    let request = Request::post(uri).header(CONTENT_TYPE, "application/json");
     let head = Head::read(request.body(()).unwrap().into_parts().0).unwrap();
     let Target::Resource(request) = &head.info().target else {
         panic!("no resource");
@@ -162,21 +200,13 @@ fn mirror_pods_are_observed() {
         user: &user,
         modes,
     };
-    let body = mirror(&metadata);
     let write = Write::read(writer, Operation::Create, (&head, request), body.as_bytes()).unwrap();
     let (told, graph) = (Told::default(), World::default().graph());
     rules
         .node_restriction
         .judge(&write, &Known::new((&graph, true), true, &told))
         .unwrap();
-    let pod = write.into_notes().mirror_pod.unwrap();
-    assert_eq!(
-        (pod.namespace.as_str(), pod.name.as_str(), pod.owner),
-        ("ns", "m", Owner::None)
-    );
-    assert_eq!(pod.labels, ["component", "tier"]);
-    assert_eq!(pod.annotations, ["kubernetes.io/config.mirror"]);
-    assert_eq!(pod.finalizers.len(), 64);
+    *write.into_notes().mirror_pod.unwrap()
 }
 
 fn changed(what: &str) -> String {
