@@ -165,6 +165,7 @@ async fn the_extended_rules_record_until_they_are_enforced() {
     );
 
     let gate = Gate::start(FRONT_PROXY, "featureGates: {NodeRestrictionPods: true}\n").await;
+    let pod = mirror(&gate, json!({"component": "etcd", "tier": "control-plane"})).await;
     let answer = create(&gate, PODS, &pod).await;
     assert_eq!(answer.code, StatusCode::FORBIDDEN);
     assert!(
