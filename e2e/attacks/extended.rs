@@ -1,7 +1,10 @@
 //! What kube-apiserver lets nodes do, and the extended rules do not: pods that other controllers take for theirs, and addresses of
 //! others. Each is tried at a gate that only records it as well: upstream would have taken it.
 
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
 use http::{Request, StatusCode};
 use scopegate::demo::site::FRONT_PROXY;
@@ -10,7 +13,7 @@ use serde_json::{Value, json};
 use super::{audited, client, gate, upstream_saw};
 use crate::{
     cluster::Cluster,
-    gate::{Client, Process, ready},
+    gate::{Client, PATIENCE, Process, ready},
     graph::{admin_client, created, objects::pod, patched},
     restriction::encode::{PROTOBUF, encode_one},
 };
@@ -180,27 +183,42 @@ async fn attack_6_addresses_of_others() {
     let addresses = json!({"status": {"addresses": [{"type": "InternalIP", "address": "10.66.0.2"}]}});
     patched(&admin, "/api/v1/nodes/a6-victim/status", PATCHES[1], &addresses).await;
     let stored = admin.get("/api/v1/nodes/a6").await.json();
-    for address in [
-        "127.0.0.1",
-        "169.254.169.254",
-        "10.66.0.2",
-        "::ffff:10.66.0.2",
-        "::1",
-        "localhost",
+    known(&gates.enforcing, "10.66.0.2").await;
+    for (kind, address) in [
+        ("InternalIP", "127.0.0.1"),
+        ("InternalIP", "169.254.169.254"),
+        ("InternalIP", "::1"),
+        ("InternalIP", "10.66.0.2"),
+        ("InternalIP", "::ffff:10.66.0.2"),
+        ("InternalIP", "[10.66.0.2]"),
+        ("InternalIP", "64:ff9b::a42:2"),
+        ("InternalIP", "2002:a42:2::1"),
+        ("Hostname", "localhost"),
+        ("Hostname", "127。0。0。1"),
+        ("Hostname", "ⓛocalhost"),
+        ("Hostname", "127.0.0.1.nip.io"),
+        ("InternalDNS", "kubernetes.default.svc"),
     ] {
-        let kind = if address == "localhost" {
-            "Hostname"
-        } else {
-            "InternalIP"
-        };
         let status = json!({"addresses": [{"type": kind, "address": address}]});
         for attempt in writes("/api/v1/nodes/a6/status", &stored, "status", &status, address) {
-            gates
-                .refused(&cluster, &attempt, "is not allowed to claim address")
-                .await;
+            gates.refused(&cluster, &attempt, "is not allowed to claim").await;
         }
     }
     assert_eq!(admin.get("/api/v1/nodes/a6").await.json()["status"], stored["status"]);
+}
+
+/// Waits until the gate knows whose an address is.
+async fn known(node: &Client, address: &str) {
+    let patch = json!({"status": {"addresses": [{"type": "InternalIP", "address": address}]}}).to_string();
+    let began = Instant::now();
+    loop {
+        let request = Request::patch("/api/v1/nodes/a6/status?dryRun=All").header("content-type", PATCHES[1]);
+        if node.send(request, &patch).await.unwrap().code == StatusCode::FORBIDDEN {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "the gate never learns of {address}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// The same change of an object in every way that there is to make it.
