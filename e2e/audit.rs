@@ -11,7 +11,7 @@ use crate::gate::{FORWARD, Gate, Process, WATCH, connect, get};
 #[tokio::test]
 async fn secrets_are_never_written() {
     let gate = Gate::start(FRONT_PROXY, FORWARD).await;
-    gate.admin(Request::put("/debug/log-level"), "trace").await;
+    gate.operate(Request::put("/debug/log-level"), "trace").await;
     let secret = r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"k":"aHVzaC1ib2R5"}}"#;
     let create = Request::post("/api/v1/namespaces/default/secrets")
         .header("content-type", "application/json")

@@ -122,6 +122,12 @@ impl Gate {
         admin(self.admin, request, body).await
     }
 
+    /// The same for an operator, who has the token.
+    pub(crate) async fn operate(&self, request: http::request::Builder, body: &str) -> Answer {
+        self.admin(operator(request, &self.site.file("admin.token")), body)
+            .await
+    }
+
     /// The requests upstream saw, without the gate's own questions.
     pub(crate) fn forwarded(&self) -> Vec<String> {
         let seen = self.site.upstream.seen().into_iter();
@@ -323,6 +329,12 @@ pub(crate) async fn admin(address: SocketAddr, request: http::request::Builder, 
     let mut request = request.body(Full::<Bytes>::from(body.to_owned())).unwrap();
     *request.uri_mut() = format!("http://{address}{}", request.uri()).parse().unwrap();
     Answer::read(client.request(request).await.unwrap()).await
+}
+
+/// With the token that is in a file.
+pub(crate) fn operator(request: http::request::Builder, token: &Path) -> http::request::Builder {
+    let token = std::fs::read_to_string(token).unwrap();
+    request.header("authorization", format!("Bearer {}", token.trim()))
 }
 
 /// Waits until a gate knows all that it needs to know.

@@ -118,10 +118,10 @@ async fn metrics_count_requests_without_naming_objects() {
 async fn the_log_level_changes_at_run_time() {
     let gate = Gate::start(FRONT_PROXY, "").await;
     assert_eq!(gate.admin(Request::get("/debug/log-level"), "").await.body, "debug\n");
-    let answer = gate.admin(Request::put("/debug/log-level"), "warn").await;
+    let answer = gate.operate(Request::put("/debug/log-level"), "warn").await;
     assert_eq!((answer.code, answer.body.as_str()), (StatusCode::OK, "warn\n"));
     gate.get("node-a", "/version?quiet").await;
-    gate.admin(Request::put("/debug/log-level"), "debug").await;
+    gate.operate(Request::put("/debug/log-level"), "debug").await;
     let loud = gate.get("node-a", "/api").await;
     let line = gate.logged(&loud.audit_id()).await;
     for part in [
@@ -137,7 +137,7 @@ async fn the_log_level_changes_at_run_time() {
         assert!(line.contains(part), "missing {part} in {line}");
     }
     assert!(!gate.log().contains(r#"resource="/version""#), "{}", gate.log());
-    let answer = gate.admin(Request::put("/debug/log-level"), "loud").await;
+    let answer = gate.operate(Request::put("/debug/log-level"), "loud").await;
     assert_eq!(answer.code, StatusCode::BAD_REQUEST);
     assert!(answer.body.contains("try error, warn, info"), "{}", answer.body);
 }

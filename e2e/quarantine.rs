@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use test_case::test_case;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::gate::{Answer, FORWARD, Gate, Process, admin, get, ready, scopegate, send, with_admin_tls};
+use crate::gate::{Answer, FORWARD, Gate, Process, admin, get, operator, ready, scopegate, send, with_admin_tls};
 
 const OWN_SECRET: &str = "/api/v1/namespaces/default/secrets/secret-of-web-on-node-a";
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-a";
@@ -39,17 +39,7 @@ async fn hold(gate: &Gate, hold: Value) -> Answer {
 }
 
 async fn change(gate: &Gate, body: &str) -> Answer {
-    gate.admin(
-        operator(Request::put("/quarantine"), &gate.site.file("admin.token")),
-        body,
-    )
-    .await
-}
-
-/// With the token that is in a file.
-pub(crate) fn operator(request: http::request::Builder, token: &Path) -> http::request::Builder {
-    let token = std::fs::read_to_string(token).unwrap();
-    request.header("authorization", format!("Bearer {}", token.trim()))
+    gate.operate(Request::put("/quarantine"), body).await
 }
 
 /// The test that the issue of an operator at night comes down to: the node does nothing any more, everybody can see why, and all is
@@ -116,6 +106,12 @@ async fn a_node_is_stopped_and_let_go() {
         "{why}"
     );
     assert!(why.contains("because   node node-a is in quarantine (Deny)"), "{why}");
+    let (printed, _) = quarantine(&gate, &["node-a", "--mode", "ReadOnly"]);
+    assert!(
+        printed.contains("note: this takes the place of another: node node-a is in quarantine (Deny)"),
+        "{printed}"
+    );
+    quarantine(&gate, &["node-a"]);
     let (listed, code) = quarantine(&gate, &[]);
     assert!(
         code == 0 && listed.contains("node node-a is in quarantine (Deny)"),
@@ -312,8 +308,7 @@ async fn times_and_slips() {
         assert_eq!(answer.code, StatusCode::BAD_REQUEST);
         assert!(answer.body.contains(said), "{}", answer.body);
     }
-    let lift = operator(Request::delete("/quarantine"), &gate.site.file("admin.token"));
-    let answer = gate.admin(lift, "").await;
+    let answer = gate.operate(Request::delete("/quarantine"), "").await;
     assert_eq!(answer.code, StatusCode::BAD_REQUEST);
 }
 
@@ -331,6 +326,8 @@ async fn who_is_on_the_machine_is_no_operator() {
             let answer = gate.admin(request, body).await;
             assert_eq!(answer.code, StatusCode::UNAUTHORIZED, "{token:?}");
             assert!(answer.body.contains("admin.tokenFile"), "{}", answer.body);
+            let event = gate.event_where(|event| event["requestURI"] == "/quarantine").await;
+            assert_eq!(event["responseStatus"]["code"], 401);
         }
     }
     assert_eq!(gate.get("node-a", "/version").await.code, StatusCode::OK);
@@ -346,6 +343,132 @@ async fn who_is_on_the_machine_is_no_operator() {
         printed.contains("answered 401 Unauthorized: this needs the token in admin.tokenFile"),
         "{printed}"
     );
+}
+
+/// A page that makes a browser on the gate's machine ask for it speaks to another name, and sees and changes nothing.
+#[tokio::test]
+async fn a_browser_is_no_operator() {
+    let gate = Gate::start(FRONT_PROXY, "").await;
+    for host in [
+        "evil.example.com",
+        "evil.example.com:8444",
+        "127.0.0.1.evil.example.com",
+        "localhost.evil.example.com",
+    ] {
+        for request in [
+            Request::get("/quarantine"),
+            Request::get("/metrics"),
+            Request::put("/debug/log-level"),
+        ] {
+            let answer = gate.operate(request.header("host", host), "error").await;
+            assert_eq!(answer.code, StatusCode::UNAUTHORIZED, "{host}");
+        }
+        assert_eq!(
+            gate.admin(Request::get("/livez").header("host", host), "").await.code,
+            StatusCode::OK
+        );
+    }
+    for host in ["localhost:8444", "[::1]:8444", "127.0.0.1"] {
+        let answer = gate.operate(Request::get("/quarantine").header("host", host), "").await;
+        assert_eq!(answer.code, StatusCode::OK, "{host}");
+    }
+}
+
+/// Whoever listens in the gate's place gets no token, and cannot say that something was done.
+#[tokio::test]
+async fn an_impostor_gets_no_token() {
+    let gate = Gate::start(FRONT_PROXY, "").await;
+    let impostor = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = impostor.local_addr().unwrap();
+    let heard = tokio::spawn(async move {
+        let (mut stream, _) = impostor.accept().await.unwrap();
+        let mut read = vec![0; 4096];
+        let length = stream.read(&mut read).await.unwrap();
+        let body = r#"{"text":"node node-a is in quarantine"}"#;
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\nScopegate-Proof: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            "0".repeat(64),
+            body.len()
+        );
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        String::from_utf8_lossy(&read[..length]).into_owned()
+    });
+    let token = gate.site.file("admin.token");
+    let output = tokio::task::spawn_blocking(move || {
+        let mut command = Command::new(scopegate());
+        command.args([
+            "quarantine",
+            "node-a",
+            "--admin",
+            &format!("http://{address}"),
+            "--token-file",
+        ]);
+        command.arg(token).output().unwrap()
+    });
+    let output = output.await.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("is not the gate whose token this is; nothing was sent to it"),
+        "{said}"
+    );
+    let heard = heard.await.unwrap().to_lowercase();
+    assert!(
+        heard.contains("scopegate-challenge") && !heard.contains("authorization"),
+        "{heard}"
+    );
+}
+
+/// A change is on record although whoever made it did not wait for the answer.
+#[tokio::test]
+async fn who_hangs_up_is_on_record() {
+    let gate = Gate::start(FRONT_PROXY, IN_FILE).await;
+    hold(&gate, json!({"node": "node-a"})).await;
+    let token = std::fs::read_to_string(gate.site.file("admin.token")).unwrap();
+    let request = format!(
+        "DELETE /quarantine?node=node-a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n",
+        token.trim()
+    );
+    // Whose connection ends before the gate has read the request has asked for nothing.
+    until(async || {
+        let mut stream = tokio::net::TcpStream::connect(gate.admin).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        drop(stream);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        gate.get("node-a", "/version").await.code == StatusCode::OK
+    })
+    .await;
+    let event = gate
+        .event_where(|event| event["requestURI"] == "/quarantine" && event["verb"] == "delete")
+        .await;
+    assert_eq!(event["user"]["username"], "the holder of admin.tokenFile");
+    gate.logged("an operator lifts a quarantine").await;
+}
+
+/// A body that is too large to be waited for is on its way before it is whole; the rest of it is not sent after the quarantine.
+#[tokio::test]
+async fn a_large_body_is_not_finished() {
+    let gate = Gate::start(FRONT_PROXY, FORWARD).await;
+    let mut stream = gate.connect("node-a", b"http/1.1").await;
+    let filler = "x".repeat(900_000);
+    let body =
+        format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"large"}},"data":{{"a":"{filler}"}}}}"#);
+    let head = format!(
+        "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&body.as_bytes()[..400_000]).await.unwrap();
+    stream.flush().await.unwrap();
+    gate.under_way(1).await;
+    hold(&gate, json!({"node": "node-a"})).await;
+    let _ = stream.write_all(&body.as_bytes()[400_000..]).await;
+    let mut answer = vec![0; 4096];
+    let read = stream.read(&mut answer).await.unwrap();
+    let answer = String::from_utf8_lossy(&answer[..read]).into_owned();
+    assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+    let stored = gate.get("node-b", "/api/v1/namespaces/default/configmaps/large").await;
+    assert_ne!(stored.code, StatusCode::OK, "it was stored");
 }
 
 /// Where operators have certificates, their names are on record, and a node's certificate does not make it one.
@@ -384,11 +507,25 @@ async fn operators_are_known_by_their_certificates() {
         send(&kubeconfig, Request::get("/version"), "").await.code,
         StatusCode::FORBIDDEN
     );
+    // Nor is whoever is in quarantine one, who could let itself go.
+    let held = site.pki.client_ca.issue("mallory", Some("ops"), Usage::Client).unwrap();
+    held.write(site.dir(), "mallory").unwrap();
+    let certificate = site.file("mallory.crt").display().to_string();
+    let (printed, code) = by("alice", &["--certificate", &certificate]);
+    assert_eq!(code, 0, "{printed}");
+    for wish in [
+        &["--certificate", &certificate, "--lift"][..],
+        &["node-a", "--lift"],
+        &[],
+    ] {
+        let (printed, code) = by("mallory", wish);
+        assert!(code == 1 && printed.contains("401"), "{printed}");
+    }
     let log = std::fs::read_to_string(site.file("audit.log")).unwrap();
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let event = events
         .into_iter()
-        .find(|event| event["requestURI"] == "/quarantine")
+        .find(|event| event["requestURI"] == "/quarantine" && event["responseStatus"]["code"] == 200)
         .unwrap();
     assert_eq!(event["user"]["username"], "alice");
 }

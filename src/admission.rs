@@ -297,6 +297,7 @@ impl From<BodyError> for Rejection {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::Broken => Self::bad_request("the request body could not be read"),
+            BodyError::Stopped => Self::stopped(error.to_string()),
             BodyError::Slow(_) => Self::request_timeout(error.to_string()),
             BodyError::TooLarge(limit) => Self::too_large(limit),
         }

@@ -5,31 +5,32 @@
 
 mod background;
 mod files;
+mod operators;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use arc_swap::ArcSwap;
-use futures_util::future::BoxFuture;
-use http::{HeaderMap, Method, StatusCode};
+use http::{Method, StatusCode};
 use hyper::{Request, body::Incoming, service::service_fn};
 use prometheus_client::registry::Registry;
-use rustls::pki_types::UnixTime;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tracing::{info, warn};
 
-use self::{background::Background, files::Files};
+use self::{
+    background::Background,
+    files::Files,
+    operators::{Operators, QuarantineDesk},
+};
 use crate::{
-    caller::Kind,
     config::Config,
     identity::{
-        Authenticator, Presented,
+        Presented,
         token::{TOKEN_REVIEWS, Tokens},
         x509::Options,
     },
     observe::{
-        admin::{Access, Admin, Desk, Operator, OperatorToken},
+        admin::{Admin, PROOF},
         audit,
         log::Level,
         metrics,
@@ -42,7 +43,6 @@ use crate::{
         ward::{self, Place, Ward},
         writes::{self, Writes},
     },
-    quarantine::{Change, List},
     ready::{Pending, Ready},
     server::{self, Limits, Peer, Server, Transport},
     upstream::{self, Upstream},
@@ -56,8 +56,7 @@ pub struct Bound {
     serving_tls: Transport,
     admin: Server,
     admin_tls: Transport,
-    admin_authenticator: Option<Authenticator>,
-    admin_token: Option<Arc<ArcSwap<OperatorToken>>>,
+    operators: Operators,
     admin_page: Admin,
     pipeline: Arc<Pipeline>,
     revoke_within: Duration,
@@ -160,8 +159,11 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         serving_tls,
         admin,
         admin_tls,
-        admin_authenticator,
-        admin_token,
+        operators: Operators {
+            authenticator: admin_authenticator,
+            token: admin_token,
+            ward: Arc::clone(&ward),
+        },
         upstream_reached: ready.task("upstream-reached"),
         quarantine_known: ready.task("quarantine"),
         admin_page: Admin {
@@ -255,18 +257,18 @@ impl Bound {
         });
 
         let ready = self.admin_page.ready.clone();
-        let (admin_page, admin_authenticator) = (self.admin_page, self.admin_authenticator);
-        let admin_token = self.admin_token;
+        let (admin_page, operators) = (self.admin_page, self.operators);
         let admin_service = move |peer: Peer| {
-            let (page, authenticator, token) = (admin_page.clone(), admin_authenticator.clone(), admin_token.clone());
+            let (page, operators) = (admin_page.clone(), operators.clone());
             let (presented, address) = (Presented::new(peer.certificates), peer.address);
             service_fn(move |request: Request<Incoming>| {
-                let access = match &authenticator {
-                    Some(authenticator) => by_certificate(authenticator, &presented, address),
-                    None => by_token(token.as_deref(), request.headers(), address),
-                };
-                let page = page.clone();
-                async move { page.respond(access, request).await }
+                let access = operators.access(&presented, &request, address);
+                let (page, proof) = (page.clone(), operators.proof(&request));
+                async move {
+                    let mut response = page.respond(access, request).await?;
+                    response.headers_mut().extend(proof.map(|proof| (PROOF, proof)));
+                    Ok(response)
+                }
             })
         };
         let (stop_admin, admin_stopped) = oneshot::channel::<()>();
@@ -321,49 +323,10 @@ impl Bound {
     }
 }
 
-/// Nodes are no operators, even if their certificates are of the same CA.
-fn by_certificate(authenticator: &Authenticator, presented: &Presented, address: SocketAddr) -> Access {
-    match authenticator.by_certificate(presented, UnixTime::now()) {
-        Ok(caller) if caller.kind == Kind::Other => Access::Operator(Operator {
-            name: caller.user.name.clone(),
-            address,
-        }),
-        _ => Access::Probe,
-    }
-}
-
-/// Without TLS the admin port is on loopback: whoever is on this machine may look, and whoever can read the token may do more.
-fn by_token(token: Option<&ArcSwap<OperatorToken>>, headers: &HeaderMap, address: SocketAddr) -> Access {
-    match token {
-        Some(token) if token.load().is_in(headers) => Access::Operator(Operator {
-            name: "the holder of admin.tokenFile".to_owned(),
-            address,
-        }),
-        _ => Access::Local,
-    }
-}
-
-/// Where operators say who is in quarantine.
-struct QuarantineDesk(Arc<Ward>);
-
-impl Desk for QuarantineDesk {
-    fn list(&self) -> List {
-        self.0.list()
-    }
-
-    fn lasts(&self) -> bool {
-        self.0.lasts()
-    }
-
-    fn change(&self, change: Change) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async move { self.0.change(change).await.map_err(|error| error.to_string()) })
-    }
-}
-
 /// What answers to operators are made from: what requests are decided from.
 fn known(graph: &Graph, ward: &Ward) -> Known {
     Known {
-        quarantine: ward.current(),
+        quarantine: ward.is_known().then(|| ward.current()),
         // Taken first: what the graph says may only be younger.
         age: graph.age(),
         doubt: graph.freshness().doubt(),

@@ -1,6 +1,7 @@
 //! Request bodies on their way upstream.
 
 use std::{
+    fmt,
     future::poll_fn,
     pin::Pin,
     sync::{
@@ -30,6 +31,8 @@ pub struct Limits {
 /// What the client did to its body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum BodyError {
+    #[error("the caller may not go on with its request")]
+    Stopped,
     #[error("the request body broke off or is malformed")]
     Broken,
     #[error("the request body did not arrive within {0:?}")]
@@ -37,6 +40,10 @@ pub enum BodyError {
     #[error("the request body is larger than {0} bytes")]
     TooLarge(u64),
 }
+
+/// Whether the client may go on with what it sends.
+#[derive(Clone)]
+pub struct Guard(Arc<dyn Fn() -> bool + Send + Sync>);
 
 /// Tells afterwards whether it was the client that spoilt a request: over HTTP/2 the client library reports a stream that was
 /// reset, and no longer why.
@@ -67,6 +74,7 @@ struct Client {
     taken: u64,
     deadline: Pin<Box<Sleep>>,
     fault: Fault,
+    guard: Option<Guard>,
 }
 
 /// Larger than what nodes write, a status with hundreds of images included.
@@ -88,6 +96,7 @@ impl Body {
             taken: 0,
             deadline: Box::pin(tokio::time::sleep(limits.time)),
             fault: Fault::default(),
+            guard: None,
         }))))
     }
 
@@ -106,6 +115,14 @@ impl Body {
         }
         client.ahead = whole.freeze();
         Ok(self)
+    }
+
+    /// The rest of it is taken only for as long as the guard agrees.
+    pub fn guarded(mut self, guard: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        if let Source::Client(client) = &mut self.0 {
+            client.guard = Some(Guard(Arc::new(guard)));
+        }
+        self
     }
 
     /// Whether all of it is at hand.
@@ -149,6 +166,12 @@ impl Fault {
     /// Whether the client has sent everything.
     pub fn is_over(&self) -> bool {
         self.0.over.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Guard")
     }
 }
 
@@ -220,6 +243,10 @@ impl Client {
                 ready!(self.deadline.as_mut().poll(cx));
                 return Poll::Ready(Some(Err(BodyError::Slow(self.limits.time))));
             };
+            // Also at its end: without that, what was sent before comes to nothing.
+            if self.guard.as_ref().is_some_and(|Guard(agrees)| !agrees()) {
+                return Poll::Ready(Some(Err(BodyError::Stopped)));
+            }
             let data = match frame {
                 None => {
                     self.fault.0.over.store(true, Ordering::Relaxed);

@@ -127,7 +127,15 @@ impl Pipeline {
         }
 
         let look = self.writes.admission.look(&authorized);
-        let (payload, _large) = intend(&authorized, look, body, self.body_limits, &self.shares).await?;
+        let (payload, _large) = intend(
+            &authorized,
+            look,
+            body,
+            self.body_limits,
+            &self.shares,
+            &self.judge.ward,
+        )
+        .await?;
         self.admit_and_forward(&authorized, payload, outcome).await
     }
 }

@@ -62,7 +62,8 @@ pub struct Entry {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Change {
     Hold(Entry),
-    Lift(Target),
+    /// What the operator saw. If it is written down late, and somebody is held anew meanwhile, that is not undone.
+    Lift(Entry),
 }
 
 /// What cannot stand in a list. The text is for operators.
@@ -159,8 +160,7 @@ impl Entry {
 impl Change {
     pub fn target(&self) -> &Target {
         match self {
-            Self::Hold(entry) => &entry.target,
-            Self::Lift(target) => target,
+            Self::Hold(entry) | Self::Lift(entry) => &entry.target,
         }
     }
 }
@@ -194,11 +194,11 @@ impl fmt::Display for Target {
 /// In one line: who is held how, since when and by whom, and why.
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} is in quarantine ({}) since {:.0}",
-            self.target, self.mode, self.since
-        )?;
+        write!(f, "{} is in quarantine ({})", self.target, self.mode)?;
+        // Whoever writes a list by hand may leave it out.
+        if self.since != Timestamp::UNIX_EPOCH {
+            write!(f, " since {:.0}", self.since)?;
+        }
         if let Some(until) = self.until {
             write!(f, " until {until:.0}")?;
         }
@@ -254,8 +254,9 @@ impl From<Entry> for Written {
     }
 }
 
-/// As openssl and others print numbers: with or without colons, and with an odd number of digits.
+/// As openssl and others print numbers: with or without a name, colons, and with an odd number of digits.
 fn hex(text: &str) -> Option<Vec<u8>> {
+    let text = text.strip_prefix("serial=").unwrap_or(text);
     let text = text.strip_prefix("0x").unwrap_or(text);
     let digits: Option<Vec<u8>> = text
         .chars()

@@ -111,6 +111,11 @@ impl Rejection {
         }
     }
 
+    /// 403 in the middle of a request.
+    pub fn stopped(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::client(StatusCode::FORBIDDEN, "Forbidden", message)
+    }
+
     /// 404: there is no such object.
     pub fn not_found(resource: &GroupResource, name: &str) -> Self {
         let message = format!("{resource} {} not found", quote(name));

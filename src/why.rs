@@ -29,8 +29,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Known {
     pub graph: Arc<Snapshot>,
-    /// Who is held back, whatever the rules say.
-    pub quarantine: Arc<Quarantine>,
+    /// Who is held back, whatever the rules say. Nothing as long as nobody knows.
+    pub quarantine: Option<Arc<Quarantine>>,
     /// Where the graph comes from.
     pub origin: String,
     /// How long ago upstream was last heard to agree with it. Nothing where nobody keeps it up to date.
@@ -66,6 +66,12 @@ pub struct Step {
     pub namespace: String,
     pub name: String,
     pub field: String,
+}
+
+impl Known {
+    fn quarantine(&self) -> &Quarantine {
+        self.quarantine.as_deref().unwrap_or(Quarantine::nobody())
+    }
 }
 
 impl State {

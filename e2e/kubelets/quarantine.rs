@@ -15,12 +15,11 @@ use super::{
 };
 use crate::{
     cluster::{AUDITED, Cluster, Guard, program},
-    gate::{Client, admin},
+    gate::{Client, admin, operator},
     graph::{
         admin_client, created,
         objects::{namespace, pod_with_secret, secret},
     },
-    quarantine::operator,
 };
 
 const NODE: &str = "suspect";

@@ -6,10 +6,10 @@ use http::{Request, StatusCode};
 use scopegate::demo::site::FRONT_PROXY;
 use serde_json::json;
 
-use super::{operator, until};
+use super::until;
 use crate::{
     cluster::{Cluster, Guard},
-    gate::{Client, Process, admin, ready},
+    gate::{Client, Process, admin, operator, ready},
     graph::{
         admin_client, created,
         objects::{namespace, node, pod},
@@ -63,6 +63,8 @@ async fn replicas_share_a_config_map() {
     one._process
         .line("config/kubernetes/quarantine.yaml has the rights")
         .await;
+    let listed = admin(one.admin, Request::get("/quarantine"), "").await;
+    assert_eq!(listed.code, StatusCode::SERVICE_UNAVAILABLE, "{}", listed.body);
     cluster
         .grant(include_str!("../../config/kubernetes/quarantine.yaml"))
         .await;
@@ -100,9 +102,14 @@ async fn replicas_share_a_config_map() {
     let text = kept["data"]["quarantine.json"].as_str().unwrap();
     assert_eq!(text.matches("\"node\"").count(), 21, "{text}");
 
-    // An operator without the command edits or deletes it.
+    // Deleted, it lets nobody go; an operator without the command writes that nobody is held.
     let deleted = administrator.send(Request::delete(CONFIG_MAP), "").await.unwrap();
     assert_eq!(deleted.code, StatusCode::OK);
+    one._process.line("it is not there any more").await;
+    assert_eq!(node_at_one.get("/version").await.code, StatusCode::FORBIDDEN);
+    let nobody = "{apiVersion: scopegate.dev/v1alpha1, kind: QuarantineList, items: []}";
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "quarantine"}, "data": {"quarantine.json": nobody}});
+    created(&administrator, "/api/v1/namespaces/scopegate/configmaps", &object).await;
     until(async || node_at_one.get("/version").await.code == StatusCode::OK).await;
     until(async || node_at_two.get("/version").await.code == StatusCode::OK).await;
 }

@@ -275,7 +275,7 @@ fn quarantine_comes_first() {
             let told = explain(denied.decision(), denied.caller(), denied.head().info());
             assert_eq!(
                 told,
-                "node n1 is in quarantine (Deny) since 1970-01-01T00:00:00Z, by alice: ticket 4711: the caller is in quarantine"
+                "node n1 is in quarantine (Deny), by alice: ticket 4711: the caller is in quarantine"
             );
             let rejection = Rejection::from(denied);
             assert_eq!(rejection.rule, Some(Rule::CallersQuarantine));

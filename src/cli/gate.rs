@@ -8,8 +8,9 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use http::{
-    Method, Request, StatusCode, Uri,
+    HeaderValue, Method, Request, StatusCode, Uri,
     header::{AUTHORIZATION, CONTENT_TYPE},
+    response::Parts,
     uri::Scheme,
 };
 use http_body_util::{BodyExt as _, Limited};
@@ -17,7 +18,12 @@ use kube::{client::Body, config::AuthInfo};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::{config::Config, observe::admin::OperatorToken, upstream::chain};
+use crate::{
+    api::printable,
+    config::Config,
+    observe::admin::{CHALLENGE, OperatorToken, PROOF},
+    upstream::chain,
+};
 
 /// Where the gate is, and who asks.
 #[derive(Debug, clap::Args)]
@@ -43,6 +49,7 @@ pub(super) struct GateArgs {
 }
 
 /// The admin port of a running gate.
+#[derive(Clone)]
 pub(super) struct Gate {
     client: Box<kube::Config>,
     token_file: Option<PathBuf>,
@@ -108,6 +115,7 @@ impl Gate {
         };
         let text = std::fs::read(path).with_context(|| format!("cannot read the token in {}", path.display()))?;
         let token = OperatorToken::parse(&text).with_context(|| format!("cannot use {}", path.display()))?;
+        self.prove(&token)?;
         let bearer = format!("Bearer {}", token.reveal());
         self.send(
             Request::builder()
@@ -118,32 +126,65 @@ impl Gate {
         )
     }
 
+    /// Whoever listens there must have the token already; else it would only get it from here.
+    fn prove(&self, token: &OperatorToken) -> anyhow::Result<()> {
+        let challenge = uuid::Uuid::new_v4().to_string();
+        let request = Request::get("/livez")
+            .header(CHALLENGE, &challenge)
+            .body(Body::empty())?;
+        let (head, _) = self.clone().answer(request)?;
+        let proof = head.headers.get(PROOF).map(HeaderValue::as_bytes).unwrap_or_default();
+        if token.is_proved(challenge.as_bytes(), proof) {
+            return Ok(());
+        }
+        bail!(
+            "{} is not the gate whose token this is; nothing was sent to it",
+            self.client.cluster_url
+        )
+    }
+
     fn send<T: DeserializeOwned>(self, request: http::request::Builder, body: String) -> anyhow::Result<T> {
         let url = self.client.cluster_url.clone();
         let request = request
             .header(CONTENT_TYPE, "application/json")
             .body(Body::from(body.into_bytes()))?;
-        let answer = super::runtime()?.block_on(async { timeout(ANSWER, self.exchange(request)).await });
-        let (code, body) = answer
-            .with_context(|| format!("{url} did not answer within {} s", ANSWER.as_secs()))?
-            .with_context(|| format!("cannot ask {url}; is the gate running, and is that its admin port?"))?;
-        match code {
+        let (head, body) = self.answer(request)?;
+        match head.status {
             StatusCode::OK => serde_json::from_slice(&body).with_context(|| format!("cannot read the answer of {url}")),
-            code => bail!("{url} answered {code}: {}", String::from_utf8_lossy(&body).trim_end()),
+            code => bail!("{url} answered {code}: {}", lines(&body)),
         }
     }
 
-    async fn exchange(self, request: Request<Body>) -> anyhow::Result<(StatusCode, bytes::Bytes)> {
+    fn answer(self, request: Request<Body>) -> anyhow::Result<(Parts, bytes::Bytes)> {
+        let url = self.client.cluster_url.clone();
+        let answer = super::runtime()?.block_on(async { timeout(ANSWER, self.exchange(request)).await });
+        answer
+            .with_context(|| format!("{url} did not answer within {} s", ANSWER.as_secs()))?
+            .with_context(|| format!("cannot ask {url}; is the gate running, and is that its admin port?"))
+    }
+
+    async fn exchange(self, request: Request<Body>) -> anyhow::Result<(Parts, bytes::Bytes)> {
         let client = kube::Client::try_from(*self.client)?;
         let response = client
             .send(request)
             .await
             .map_err(|error| anyhow::anyhow!(chain(&error)))?;
-        let code = response.status();
-        let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
+        let (head, body) = response.into_parts();
+        let body = Limited::new(body, MAX_ANSWER).collect().await;
         let body = body.map_err(anyhow::Error::from_boxed)?;
-        Ok((code, body.to_bytes()))
+        Ok((head, body.to_bytes()))
     }
+}
+
+/// What somebody else has written is shown, and does not steer the terminal.
+fn lines(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let lines: Vec<String> = text
+        .trim_end()
+        .lines()
+        .map(|line| printable(line).to_string())
+        .collect();
+    lines.join("\n")
 }
 
 /// Where a gate with this configuration is asked, on its own machine.

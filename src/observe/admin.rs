@@ -4,6 +4,7 @@
 //! certificate of the admin CA.
 
 mod quarantine;
+mod record;
 mod token;
 
 use std::{convert::Infallible, fmt::Display, net::SocketAddr, sync::Arc, time::Duration};
@@ -19,7 +20,7 @@ use tracing::info;
 
 pub use self::{
     quarantine::{Changed, Desk, Hold, Quarantined},
-    token::{NoToken, OperatorToken},
+    token::{CHALLENGE, NoToken, OperatorToken, PROOF},
 };
 use super::{audit, log::Level, metrics};
 use crate::{
@@ -81,18 +82,19 @@ impl Admin {
             (&Method::GET, "/livez" | "/healthz") => health(&[], verbose),
             (&Method::GET, "/readyz") => health(&self.ready.conditions(), verbose),
             _ if access == Access::Probe => {
-                let message = "this needs a client certificate of admin.clientCAFile, and not a node's\n";
+                let message = "this needs a client certificate of admin.clientCAFile, and not a node's; on a port without TLS, the \
+                               name localhost or an address\n";
                 let mut response = text(StatusCode::UNAUTHORIZED, message);
                 response.extensions_mut().insert(Hangup::TurnedAway);
                 response
             }
             (&Method::GET, "/metrics") => self.metrics(),
             (&Method::GET, "/debug/log-level") => text(StatusCode::OK, self.level.get() + "\n"),
-            (&Method::PUT, "/debug/log-level") => self.set_level(request).await,
+            (&Method::PUT, "/debug/log-level") => self.set_level(&access, request).await,
             (&Method::GET, "/debug/who-can") => self.who_can(&request),
             (&Method::GET, "/debug/why") => self.why(&request),
             (&Method::GET, "/quarantine") => self.quarantined(&request),
-            (&Method::PUT | &Method::DELETE, "/quarantine") => self.change_quarantine(&access, request).await,
+            (&Method::PUT | &Method::DELETE, "/quarantine") => self.change_quarantine(access, request).await,
             (
                 _,
                 "/livez" | "/healthz" | "/readyz" | "/metrics" | "/debug/log-level" | "/debug/who-can" | "/debug/why"
@@ -126,7 +128,13 @@ impl Admin {
         })
     }
 
-    async fn set_level(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    async fn set_level(&self, access: &Access, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        // Whoever can make the log silent can hide in it.
+        if !matches!(access, Access::Operator(_)) {
+            let message =
+                "this needs the token in admin.tokenFile: curl -H \"Authorization: Bearer $(cat admin.token)\" …\n";
+            return text(StatusCode::UNAUTHORIZED, message);
+        }
         let body = match whole(request).await {
             Ok(body) => body,
             Err(response) => return response,
@@ -147,7 +155,7 @@ scopegate admin
   GET /livez              whether the process answers
   GET /readyz?verbose     whether the gate is ready, and what it waits for
   GET /metrics            counters, OpenMetrics
-  GET /debug/log-level    the log level; PUT changes it, e.g. curl -X PUT -d debug …
+  GET /debug/log-level    the log level; PUT changes it, e.g. curl -X PUT -d debug …, with the token of admin.tokenFile
   GET /debug/why          why a node may do something or not: ?node=…&verb=…&resource=…&namespace=…&name=…, and
                           &fieldSelector=… for list and watch; &format=json for programs
   GET /debug/who-can      the nodes that can read an object: ?resource=…&namespace=…&name=…

@@ -4,6 +4,8 @@
 //! written and is tried again: what was kept before never undoes it. Somebody else may have written meanwhile, another replica or
 //! an operator with an editor, so the store is read again and again.
 
+mod config_map;
+mod file;
 mod store;
 
 use std::{
@@ -50,8 +52,15 @@ pub struct Ward {
 struct Said {
     /// What the store had when it was last read.
     kept: List,
+    /// Whether it had anything. What is not there any more then is lost, and not empty.
+    present: bool,
+    /// What it had in the end, if that lets somebody go. It counts when it is read a second time: whoever writes by hand may
+    /// not be done.
+    less: Option<List>,
     /// What it has to be told, one change for each that is concerned.
     waiting: Vec<Change>,
+    /// Why the store could not be read or written the last time, if so.
+    doubt: Option<String>,
     /// What is in force: the two together, without what is over.
     now: List,
 }
@@ -109,7 +118,7 @@ impl Ward {
 
     /// What requests are held against; 503 as long as nobody knows who is held.
     pub(super) fn load(&self) -> Result<Guard<Arc<Quarantine>>, Rejection> {
-        if self.known.load(Ordering::Acquire) {
+        if self.is_known() {
             Ok(self.current.load())
         } else {
             Err(Rejection::not_known("who is in quarantine could not be read yet"))
@@ -124,6 +133,16 @@ impl Ward {
     /// Everybody who is held now.
     pub fn list(&self) -> List {
         self.said().now.clone()
+    }
+
+    /// Whether the store was read once.
+    pub fn is_known(&self) -> bool {
+        self.known.load(Ordering::Acquire)
+    }
+
+    /// Why what is in force may not be what is kept, if so.
+    pub fn doubt(&self) -> Option<String> {
+        self.said().doubt.clone()
     }
 
     /// Whether what is said outlasts this gate.
@@ -174,23 +193,25 @@ impl Ward {
     /// Reads the store once, and writes what waits.
     pub async fn sync(&self) -> Result<(), NotKept> {
         let _talking = self.talking.lock().await;
-        let waiting = self.said().waiting.clone();
+        let (waiting, known) = {
+            let said = self.said();
+            (said.waiting.clone(), said.kept.clone())
+        };
         let kept = match waiting.as_slice() {
             [] => self.store.read().await,
-            changes => self.store.update(changes).await,
+            // What is gone is written anew from what is known.
+            changes => self.store.update(changes, known).await.map(Some),
         };
-        self.metrics.kept.set(kept.is_ok().into());
         let mut said = self.said();
-        let result = kept.map(|kept| {
-            said.kept = kept;
-            said.waiting.retain(|change| !waiting.contains(change));
-        });
+        let taken = kept.and_then(|kept| said.take(kept, &waiting));
+        said.doubt = taken.as_ref().err().map(ToString::to_string);
+        self.metrics.kept.set(taken.is_ok().into());
         // Also if it failed: somebody's time may be over.
         self.publish(&mut said);
-        if result.is_ok() {
+        if taken.is_ok() {
             self.known.store(true, Ordering::Release);
         }
-        result
+        taken
     }
 
     /// Puts in force what was said, if that is something else than before.
@@ -215,6 +236,25 @@ impl Ward {
 
     fn said(&self) -> MutexGuard<'_, Said> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Said {
+    /// Takes over what the store has, now that it was told of these changes.
+    fn take(&mut self, kept: Option<List>, told: &[Change]) -> Result<(), NotKept> {
+        if kept.is_none() && self.present {
+            return Err(NotKept::gone());
+        }
+        self.present |= kept.is_some();
+        let kept = kept.unwrap_or_default();
+        self.waiting.retain(|change| !told.contains(change));
+        if told.is_empty() && self.kept.holds_more_than(&kept) && self.less.as_ref() != Some(&kept) {
+            self.less = Some(kept);
+            return Ok(());
+        }
+        self.less = None;
+        self.kept = kept;
+        Ok(())
     }
 }
 

@@ -48,6 +48,11 @@ impl Quarantine {
         self.nodes.is_empty() && self.public_keys.is_empty() && self.serials.is_empty()
     }
 
+    /// Whether the caller is held in any way.
+    pub fn is_about(&self, caller: &Caller) -> bool {
+        self.of(caller).next().is_some()
+    }
+
     /// Why the caller may not make this request now, if it may not.
     pub fn stops(&self, caller: &Caller, info: &RequestInfo) -> Option<&Arc<str>> {
         if self.is_empty() {
@@ -58,9 +63,12 @@ impl Quarantine {
 
     /// The same for what a request was found to ask for. It must be let by every entry that is about the caller.
     pub fn against(&self, caller: &Caller, asks: Asks) -> Option<&Arc<str>> {
-        if self.is_empty() {
-            return None;
-        }
+        let held = self.of(caller).find(|held| !held.mode.lets(asks))?;
+        Some(&held.told)
+    }
+
+    /// Every entry that is about the caller.
+    fn of<'a>(&'a self, caller: &Caller) -> impl Iterator<Item = &'a Held> {
         let user = &caller.user;
         let by_name = user.name.strip_prefix(names::NODE_USER_PREFIX);
         // A token of a pod belongs to whoever has the pod's node.
@@ -70,8 +78,7 @@ impl Quarantine {
         let certificate = caller.certificate.as_ref();
         let serial = certificate.and_then(|certificate| self.serials.get(certificate.serial()));
         let key = certificate.and_then(|certificate| self.public_keys.get(&certificate.public_key));
-        let held = nodes.chain(serial).chain(key).find(|held| !held.mode.lets(asks))?;
-        Some(&held.told)
+        nodes.chain(serial).chain(key)
     }
 }
 

@@ -30,10 +30,12 @@ const KIND: &str = "QuarantineList";
 const MAX_DOCUMENT: usize = 512 * 1024;
 
 impl List {
-    /// Reads a document; an empty one holds nobody.
+    /// Reads a document. One that is empty was cut off; a list of nobody says so.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         if text.trim().is_empty() {
-            return Ok(Self::default());
+            return Err(Unreadable(
+                "it is empty; if nobody is held, it says items: []".to_owned(),
+            ));
         }
         let document: Document = serde_saphyr::from_str(text).map_err(|error| Unreadable(error.to_string()))?;
         if document.api_version != API_VERSION || document.kind != KIND {
@@ -75,11 +77,17 @@ impl List {
         self.0.get(target)
     }
 
+    /// Whether somebody is held here who is not held there.
+    pub fn holds_more_than(&self, other: &Self) -> bool {
+        self.0.keys().any(|target| other.get(target).is_none())
+    }
+
     pub fn apply(&mut self, change: &Change) {
         match change {
-            Change::Hold(entry) => self.0.insert(entry.target.clone(), entry.clone()),
-            Change::Lift(target) => self.0.remove(target),
-        };
+            Change::Hold(entry) => drop(self.0.insert(entry.target.clone(), entry.clone())),
+            Change::Lift(entry) if self.get(&entry.target) == Some(entry) => drop(self.0.remove(&entry.target)),
+            Change::Lift(_) => {}
+        }
     }
 
     /// Lets go whose time is over.

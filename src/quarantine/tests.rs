@@ -166,7 +166,7 @@ fn targets_that_are_none(node: Option<&str>, serial: Option<&str>, key: Option<&
 
 #[test]
 fn serial_numbers_are_numbers() {
-    let same = ["0a1b", "A1B", "00:0a:1b", "0x0A1B"];
+    let same = ["0a1b", "A1B", "00:0a:1b", "0x0A1B", "serial=0A1B"];
     for serial in same {
         assert_eq!(
             Target::read(None, Some(serial), None),
@@ -196,7 +196,13 @@ fn a_list_is_read_as_it_was_written() {
     let mut later = list.clone();
     later.expire(until);
     assert_eq!(later.entries().count(), 2);
-    later.apply(&Change::Lift(Target::PublicKey(KEY)));
+    let entry = later.get(&Target::PublicKey(KEY)).unwrap().clone();
+    later.apply(&Change::Lift(Entry {
+        reason: "another".to_owned(),
+        ..entry.clone()
+    }));
+    assert_eq!(later.entries().count(), 2, "it is another one now");
+    later.apply(&Change::Lift(entry));
     assert_eq!(later.entries().count(), 1);
 }
 
@@ -207,11 +213,13 @@ fn a_list_by_hand() {
     let list = List::parse(text).unwrap();
     let targets: Vec<String> = list.entries().map(|entry| entry.target.to_string()).collect();
     assert_eq!(targets, ["node n1", "serial 0a1b"]);
-    assert_eq!(List::parse(" \n").unwrap(), List::default());
+    let entry = list.get(&Target::Node("n1".to_owned())).unwrap();
+    assert_eq!(entry.to_string(), "node n1 is in quarantine (Deny)");
 }
 
 const HEAD: &str = "apiVersion: scopegate.dev/v1alpha1\nkind: QuarantineList\n";
 
+#[test_case(" \n"; "nothing")]
 #[test_case("items: []" ; "no kind")]
 #[test_case(&format!("{HEAD}items: [{{node: n, mode: deny}}]"); "another mode")]
 #[test_case(&format!("{HEAD}items: [{{mode: Deny}}]"); "nobody")]

@@ -75,7 +75,7 @@ pub fn explain(asked: &Asked, authorizer: &Authorizer, known: &Known) -> Explana
         caller,
         info,
         impersonates: false,
-        quarantine: &known.quarantine,
+        quarantine: known.quarantine(),
         graph,
     });
     let decision = authorizer.traced(decision, caller, info, graph);
@@ -112,6 +112,7 @@ fn then(answer: Answer, info: &RequestInfo) -> Option<String> {
 fn answer(decision: &Decision, known: &Known) -> Answer {
     let by_graph = matches!(decision.evidence, Evidence::Related { .. } | Evidence::Unrelated { .. });
     match decision.verdict {
+        _ if known.quarantine.is_none() => Answer::Unknown,
         _ if decision.condoned.is_some() => Answer::Allow,
         _ if by_graph && known.doubt.is_some() => Answer::Unknown,
         Verdict::Allow => Answer::Allow,

@@ -70,7 +70,7 @@ pub fn who_can(asked: &AskedObject, authorizer: &Authorizer, known: &Known) -> W
     let readers = if depends { graph.readers(key) } else { Vec::new() };
     let (held, readers): (Vec<_>, Vec<_>) = readers.into_iter().partition(|node| {
         let caller = self::caller(node);
-        known.quarantine.stops(&caller, info).is_some()
+        known.quarantine().stops(&caller, info).is_some()
     });
     let paths = readers.iter().filter_map(|node| graph.path(node, key));
     let nodes: Vec<Trail> = paths.map(Trail::from).collect();

@@ -1,5 +1,7 @@
 //! Where it is kept who is in quarantine, and whether the gate can read and write there.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::{Report, rights::access};
@@ -13,17 +15,17 @@ pub(super) async fn check(place: &Place, own: &Upstream, report: &mut Report) {
             );
         }
         Place::File(path) => {
-            if !path.parent().is_some_and(std::path::Path::is_dir) {
-                return report.fail(format!(
-                    "quarantine.file: the folder of {} is not there",
-                    path.display()
-                ));
+            let folder = path.parent().unwrap_or(Path::new("."));
+            // A file without a name, that nobody sees.
+            if let Err(error) = tempfile::tempfile_in(folder) {
+                let folder = folder.display();
+                return report.fail(format!("quarantine.file: the gate cannot write in {folder}: {error}"));
             }
         }
         Place::ConfigMap { namespace, name } => rights(namespace, name, own, report).await,
     }
     match place.open(own).read().await {
-        Ok(list) => match list.entries().count() {
+        Ok(list) => match list.unwrap_or_default().entries().count() {
             0 => report.ok("quarantine: nobody is held"),
             held => report.ok(format!("quarantine: {held} held; scopegate quarantine lists them")),
         },

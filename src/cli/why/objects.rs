@@ -75,7 +75,7 @@ pub(super) fn read(name: &str, text: &str) -> anyhow::Result<Known> {
     Ok(Known {
         origin: format!("{name} ({})", objects.summary()),
         graph: objects.store.publish(),
-        quarantine: Arc::default(),
+        quarantine: Some(Arc::default()),
         age: None,
         doubt: None,
     })

@@ -1,28 +1,31 @@
-//! Who is in quarantine, over HTTP: GET lists, PUT holds somebody, DELETE lets go. Every change is an audit event.
+//! Who is in quarantine, over HTTP: GET lists, PUT holds somebody, DELETE lets go. Every attempt to change it is an audit event.
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{Method, Request, Response, StatusCode, header::USER_AGENT};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use jiff::{SignedDuration, Timestamp, Unit};
+use jiff::{RoundMode, SignedDuration, Timestamp, TimestampRound, Unit};
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use tracing::warn;
 
-use super::{Access, Admin, Operator, answer, text, typed, whole};
+use super::{Access, Admin, Operator, answer, record::Record, text, typed, whole};
 use crate::{
     api::{clip, printable},
     graph::{Key, Kind},
-    observe::audit::{Event, ResponseStatus, Stage, UserInfo},
     quarantine::{Change, Entry, List, Mode, Target},
     request::Query,
 };
 
 /// Who keeps the list.
 pub trait Desk: Send + Sync {
-    fn list(&self) -> List;
+    /// Who is held; nothing as long as nobody knows.
+    fn list(&self) -> Option<List>;
+
+    /// Why the list may not be what is kept, if so.
+    fn doubt(&self) -> Option<String>;
 
     /// Whether a restart forgets nobody.
     fn lasts(&self) -> bool;
@@ -35,6 +38,9 @@ pub trait Desk: Send + Sync {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Quarantined {
     pub items: Vec<Entry>,
+    /// Why this may not be what is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 /// What came of a change.
@@ -61,90 +67,68 @@ pub struct Hold {
     pub reason: String,
 }
 
+/// What an operator wants.
+enum Wish {
+    Hold(Entry),
+    Lift(Target),
+}
+
+/// What comes of a wish: a code, and what the operator reads.
+type Outcome = (StatusCode, String);
+
+const NOT_KNOWN: &str = "who is in quarantine could not be read yet";
+const NO_OPERATOR: &str = "this needs the token in admin.tokenFile (scopegate quarantine takes it from there by --config or \
+                           --token-file); where that is not set, an admin port with certificates";
 const MAX_TEXT: usize = 256;
 
 impl Admin {
     pub(super) fn quarantined<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
-        answer(request, |_| {
-            Ok(Quarantined {
-                items: self.quarantine.list().entries().cloned().collect(),
-            })
-        })
-    }
-
-    /// Not for whoever happens to be on this machine.
-    pub(super) async fn change_quarantine(&self, access: &Access, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        let Access::Operator(operator) = access else {
-            let message = "this needs the token in admin.tokenFile (scopegate quarantine takes it from there by --config or \
-                           --token-file); where that is not set, an admin port with certificates\n";
-            return text(StatusCode::UNAUTHORIZED, message);
-        };
-        match *request.method() {
-            Method::PUT => self.hold(operator, request).await,
-            _ => self.lift(operator, &request).await,
+        match self.quarantine.list() {
+            None => text(StatusCode::SERVICE_UNAVAILABLE, format!("{NOT_KNOWN}\n")),
+            Some(list) => answer(request, |_| {
+                Ok(Quarantined {
+                    items: list.entries().cloned().collect(),
+                    doubt: self.quarantine.doubt(),
+                })
+            }),
         }
     }
 
-    async fn hold(&self, operator: &Operator, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        let agent = agent(&request);
-        let body = match whole(request).await {
-            Ok(body) => body,
-            Err(response) => return response,
+    pub(super) async fn change_quarantine(&self, access: Access, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let record = Record::of(&access, &request);
+        let wish = match &access {
+            Access::Operator(operator) => wish(operator, request).await,
+            // Not whoever happens to be on this machine.
+            Access::Local | Access::Probe => Err((StatusCode::UNAUTHORIZED, NO_OPERATOR.to_owned())),
         };
-        let hold: Result<Hold, _> = serde_json::from_slice(&body);
-        let entry = hold
-            .map_err(|error| error.to_string())
-            .and_then(|hold| hold.entry(operator));
-        match entry {
-            Ok(entry) => self.change(operator, agent, Change::Hold(entry)).await,
-            Err(unclear) => text(StatusCode::BAD_REQUEST, unclear + "\n"),
-        }
-    }
-
-    async fn lift<B>(&self, operator: &Operator, request: &Request<B>) -> Response<Full<Bytes>> {
-        let query = Query::parse(request.uri().query().unwrap_or_default()).map_err(|malformed| malformed.to_string());
-        let target = query.and_then(|query| {
-            let read = Target::read(query.get("node"), query.get("serial"), query.get("publicKey"));
-            read.map_err(|invalid| invalid.to_string())
+        // Carried out and recorded to the end, also if the client hangs up.
+        let admin = self.clone();
+        let done = tokio::spawn(async move {
+            let (code, told) = match wish {
+                Ok(Wish::Hold(entry)) => admin.hold(entry).await,
+                Ok(Wish::Lift(target)) => admin.lift(&target, &record).await,
+                Err(refused) => refused,
+            };
+            admin.audit.send(record.event(code, "scopegate.dev/quarantine", &told));
+            (code, told)
         });
-        match target {
-            Err(unclear) => text(StatusCode::BAD_REQUEST, unclear + "\n"),
-            Ok(target) if self.quarantine.list().get(&target).is_none() => {
-                text(StatusCode::NOT_FOUND, format!("{target} is not in quarantine\n"))
-            }
-            Ok(target) => self.change(operator, agent(request), Change::Lift(target)).await,
+        match done.await {
+            Ok((StatusCode::OK, told)) => match serde_json::to_vec(&Changed { text: told }) {
+                Ok(body) => typed("application/json", body),
+                Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
+            },
+            Ok((code, told)) => text(code, told + "\n"),
+            Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
         }
     }
 
-    async fn change(&self, operator: &Operator, agent: String, change: Change) -> Response<Full<Bytes>> {
-        let received = Timestamp::now();
-        let changed = self.quarantine.change(change.clone()).await;
-        let (code, told) = match &changed {
-            Ok(()) => (StatusCode::OK, self.told(&change)),
-            Err(error) => {
-                let what = "in force at this gate, but not kept, and unknown to other replicas; it is tried again";
-                (
-                    StatusCode::INTERNAL_SERVER_ERROR,
-                    format!("{}\n{what}: {error}", self.told(&change)),
-                )
-            }
-        };
-        self.audit
-            .send(event(operator, agent, &change, received, code, changed.err()));
-        let mut response = match serde_json::to_vec(&Changed { text: told.clone() }) {
-            Ok(body) if code == StatusCode::OK => typed("application/json", body),
-            _ => text(code, told + "\n"),
-        };
-        *response.status_mut() = code;
-        response
-    }
-
-    fn told(&self, change: &Change) -> String {
-        let entry = match change {
-            Change::Lift(target) => return format!("{target} is no longer in quarantine"),
-            Change::Hold(entry) => entry,
-        };
+    async fn hold(&self, entry: Entry) -> Outcome {
+        let before = self.quarantine.list().and_then(|list| list.get(&entry.target).cloned());
+        let kept = self.quarantine.change(Change::Hold(entry.clone())).await;
         let mut told = entry.to_string();
+        if let Some(before) = before {
+            told += &format!("\nnote: this takes the place of another: {before}");
+        }
         if let Target::Node(node) = &entry.target
             && !self.is_known(node)
         {
@@ -154,7 +138,27 @@ impl Admin {
             told += "\nnote: a restart of the gate forgets it, and other replicas do not know; section quarantine of the \
                      configuration changes that";
         }
-        told
+        outcome(kept, told)
+    }
+
+    async fn lift(&self, target: &Target, record: &Record) -> Outcome {
+        let Some(list) = self.quarantine.list() else {
+            return (StatusCode::SERVICE_UNAVAILABLE, NOT_KNOWN.to_owned());
+        };
+        let Some(entry) = list.get(target) else {
+            return (StatusCode::NOT_FOUND, format!("{target} is not in quarantine"));
+        };
+        warn!(%target, by = record.user(), "an operator lifts a quarantine");
+        let kept = self.quarantine.change(Change::Lift(entry.clone())).await;
+        match self.quarantine.list().as_ref().and_then(|list| list.get(target)) {
+            Some(now) => {
+                let told = format!(
+                    "{now}\nit was held anew meanwhile, and is not let go; if that is what you want, say it again"
+                );
+                (StatusCode::CONFLICT, told)
+            }
+            None => outcome(kept, format!("{target} is no longer in quarantine")),
+        }
     }
 
     fn is_known(&self, node: &str) -> bool {
@@ -162,19 +166,43 @@ impl Admin {
     }
 }
 
+fn outcome(kept: Result<(), String>, told: String) -> Outcome {
+    match kept {
+        Ok(()) => (StatusCode::OK, told),
+        Err(error) => {
+            let what = "in force at this gate, but not kept, and unknown to other replicas; it is tried again";
+            (StatusCode::INTERNAL_SERVER_ERROR, format!("{told}\n{what}: {error}"))
+        }
+    }
+}
+
+async fn wish(operator: &Operator, request: Request<Incoming>) -> Result<Wish, Outcome> {
+    let unclear = |why: String| (StatusCode::BAD_REQUEST, why);
+    if request.method() == Method::DELETE {
+        let query = Query::parse(request.uri().query().unwrap_or_default());
+        let query = query.map_err(|malformed| unclear(malformed.to_string()))?;
+        let target = Target::read(query.get("node"), query.get("serial"), query.get("publicKey"));
+        return target.map(Wish::Lift).map_err(|invalid| unclear(invalid.to_string()));
+    }
+    let Ok(body) = whole(request).await else {
+        return Err(unclear("the body could not be read".to_owned()));
+    };
+    let hold: Hold = serde_json::from_slice(&body).map_err(|error| unclear(error.to_string()))?;
+    hold.entry(operator).map(Wish::Hold).map_err(unclear)
+}
+
 impl Hold {
     fn entry(self, operator: &Operator) -> Result<Entry, String> {
         let target = Target::read(self.node.as_deref(), self.serial.as_deref(), self.public_key.as_deref());
         // Nobody wants to read nanoseconds.
-        let since = Timestamp::now()
-            .round(Unit::Second)
-            .map_err(|error| error.to_string())?;
-        let until = self
-            .seconds
-            .map(|seconds| since.checked_add(SignedDuration::from_secs(seconds.into())));
+        let seconds = TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Trunc);
+        let since = Timestamp::now().round(seconds).map_err(|error| error.to_string())?;
         if self.seconds == Some(0) {
             return Err("for should be longer than no time at all".to_owned());
         }
+        let until = self
+            .seconds
+            .map(|seconds| since.checked_add(SignedDuration::from_secs(seconds.into())));
         Ok(Entry {
             target: target.map_err(|invalid| invalid.to_string())?,
             mode: self.mode.unwrap_or(Mode::Deny),
@@ -194,7 +222,10 @@ impl fmt::Display for Quarantined {
         if self.items.is_empty() {
             writeln!(f, "nobody is in quarantine")?;
         }
-        Ok(())
+        match &self.doubt {
+            Some(doubt) => writeln!(f, "note: this may not be what is kept: {}", printable(doubt)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -203,51 +234,5 @@ impl fmt::Display for Changed {
         self.text
             .lines()
             .try_for_each(|line| writeln!(f, "{}", printable(line)))
-    }
-}
-
-fn agent<B>(request: &Request<B>) -> String {
-    let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
-    clip(agent.unwrap_or_default(), MAX_TEXT)
-}
-
-/// A change is no request of a client of upstream's; it is recorded like one, so that one log has it all.
-fn event(
-    operator: &Operator,
-    user_agent: String,
-    change: &Change,
-    received: Timestamp,
-    code: StatusCode,
-    failure: Option<String>,
-) -> Event {
-    let (verb, told) = match change {
-        Change::Hold(entry) => ("update", entry.to_string()),
-        Change::Lift(target) => ("delete", format!("{target} is no longer in quarantine")),
-    };
-    Event {
-        kind: "Event",
-        api_version: "audit.k8s.io/v1",
-        level: "Metadata",
-        audit_id: Uuid::new_v4().to_string(),
-        stage: Stage::ResponseComplete,
-        request_uri: "/quarantine".to_owned(),
-        verb: verb.to_owned(),
-        user: UserInfo {
-            username: operator.name.clone(),
-            ..UserInfo::default()
-        },
-        source_ips: [operator.address.ip().to_string()],
-        user_agent,
-        object_ref: None,
-        response_status: ResponseStatus {
-            metadata: BTreeMap::new(),
-            status: if failure.is_some() { "Failure" } else { "" },
-            message: failure.map(|failure| clip(&failure, MAX_TEXT)).unwrap_or_default(),
-            reason: "",
-            code: code.as_u16(),
-        },
-        request_received_timestamp: received,
-        stage_timestamp: Timestamp::now(),
-        annotations: BTreeMap::from([("scopegate.dev/quarantine", told)]),
     }
 }

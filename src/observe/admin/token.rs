@@ -3,11 +3,12 @@
 use std::{
     fmt, fs,
     io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
-use aws_lc_rs::{constant_time::verify_slices_are_equal, rand};
-use http::{HeaderMap, header::AUTHORIZATION};
+use aws_lc_rs::{constant_time::verify_slices_are_equal, hmac, rand};
+use http::{HeaderMap, HeaderName, header::AUTHORIZATION};
 
 /// The token in `admin.tokenFile`. It is never shown by accident.
 #[derive(Clone)]
@@ -18,13 +19,24 @@ pub struct OperatorToken(String);
 #[error("there is no token of at least {MIN} characters in it; remove the file, and a new one is made")]
 pub struct NoToken;
 
+/// A client's challenge, and the answer to it.
+pub const CHALLENGE: HeaderName = HeaderName::from_static("scopegate-challenge");
+pub const PROOF: HeaderName = HeaderName::from_static("scopegate-proof");
+
 const MIN: usize = 16;
 
 impl OperatorToken {
     /// Makes the file, with a new token that nobody else can read, unless it is there.
     pub fn make(path: &Path) -> io::Result<()> {
-        if fs::exists(path)? {
-            return Ok(());
+        if let Ok(found) = fs::metadata(path) {
+            let mode = found.permissions().mode() & 0o777;
+            return if mode & 0o077 == 0 {
+                Ok(())
+            } else {
+                Err(io::Error::other(format!(
+                    "others can use it too (its mode is {mode:o}); chmod 600 it"
+                )))
+            };
         }
         let mut bytes = [0; 32];
         rand::fill(&mut bytes).map_err(io::Error::other)?;
@@ -54,6 +66,19 @@ impl OperatorToken {
         shown.is_some_and(|shown| verify_slices_are_equal(shown, self.0.as_bytes()).is_ok())
     }
 
+    /// Shows whoever has the token that this has it too, without showing it: before a command hands it over, it wants to know that
+    /// it is the gate which listens there.
+    pub fn prove(&self, challenge: &[u8]) -> String {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.0.as_bytes());
+        let tag = hmac::sign(&key, challenge);
+        tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Whether somebody else's proof is good.
+    pub fn is_proved(&self, challenge: &[u8], proof: &[u8]) -> bool {
+        verify_slices_are_equal(proof, self.prove(challenge).as_bytes()).is_ok()
+    }
+
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -67,8 +92,6 @@ impl fmt::Debug for OperatorToken {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
 
     #[test]
@@ -83,6 +106,30 @@ mod tests {
         let token = OperatorToken::parse(&first).unwrap();
         assert_eq!(token.reveal().len(), 64);
         assert_eq!(format!("{token:?}"), "OperatorToken");
+    }
+
+    #[test]
+    fn one_that_others_can_read_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("token");
+        fs::write(&path, "0123456789abcdef").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let error = OperatorToken::make(&path).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "others can use it too (its mode is 644); chmod 600 it"
+        );
+    }
+
+    #[test]
+    fn a_proof_is_for_one_challenge_and_token() {
+        let [one, other] =
+            ["0123456789abcdef", "0123456789abcdeF"].map(|text| OperatorToken::parse(text.as_bytes()).unwrap());
+        let proof = one.prove(b"now");
+        assert!(one.is_proved(b"now", proof.as_bytes()));
+        assert!(!one.is_proved(b"then", proof.as_bytes()));
+        assert!(!other.is_proved(b"now", proof.as_bytes()));
+        assert!(!proof.contains(one.reveal()));
     }
 
     #[test]

@@ -28,8 +28,10 @@ fn hold(node: &str) -> Change {
     })
 }
 
-fn lift(node: &str) -> Change {
-    Change::Lift(Target::Node(node.to_owned()))
+/// What is held there now is let go.
+fn lift(ward: &Ward, node: &str) -> Change {
+    let list = ward.list();
+    Change::Lift(list.get(&Target::Node(node.to_owned())).unwrap().clone())
 }
 
 fn held(ward: &Ward) -> Vec<String> {
@@ -45,7 +47,7 @@ async fn a_restart_forgets_nobody() {
     assert!(!path.exists(), "nothing is written before there is something");
     first.change(hold("n1")).await.unwrap();
     first.change(hold("n2")).await.unwrap();
-    first.change(lift("n1")).await.unwrap();
+    first.change(lift(&first, "n1")).await.unwrap();
     let second = at(&path);
     second.sync().await.unwrap();
     assert_eq!(held(&second), ["node n2"]);
@@ -67,7 +69,9 @@ async fn replicas_agree() {
     other.sync().await.unwrap();
     assert_eq!(held(&one).len(), 20);
     assert_eq!(held(&one), held(&other));
-    other.change(lift("n0")).await.unwrap();
+    other.change(lift(&other, "n0")).await.unwrap();
+    one.sync().await.unwrap();
+    assert_eq!(held(&one).len(), 20, "it may have been read half");
     one.sync().await.unwrap();
     assert_eq!(held(&one).len(), 19);
 }
@@ -76,18 +80,103 @@ async fn replicas_agree() {
 #[tokio::test]
 async fn what_is_not_kept_is_in_force() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("missing").join("quarantine.json");
+    let folder = dir.path().join("share");
+    let path = folder.join("quarantine.json");
+    std::fs::create_dir(&folder).unwrap();
     let ward = at(&path);
     ward.sync().await.unwrap();
+    std::fs::remove_dir(&folder).unwrap();
     let error = ward.change(hold("n1")).await.unwrap_err();
     assert!(error.to_string().contains("cannot write"), "{error}");
     assert_eq!(ward.metrics.kept.get(), 0);
+    assert!(ward.doubt().is_some());
     ward.sync().await.unwrap_err();
     assert_eq!(held(&ward), ["node n1"], "a look at the store does not undo it");
-    std::fs::create_dir(dir.path().join("missing")).unwrap();
+    std::fs::create_dir(&folder).unwrap();
     ward.sync().await.unwrap();
-    assert_eq!(ward.metrics.kept.get(), 1);
+    assert_eq!((ward.metrics.kept.get(), ward.doubt()), (1, None));
     let other = at(&path);
+    other.sync().await.unwrap();
+    assert_eq!(held(&other), ["node n1"]);
+}
+
+/// A disk that is not there is not one on which nobody is held.
+#[tokio::test]
+async fn a_store_that_is_lost_lets_nobody_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("share");
+    let path = folder.join("quarantine.json");
+    assert!(at(&path).sync().await.is_err(), "there is no folder to begin with");
+    std::fs::create_dir(&folder).unwrap();
+    let ward = at(&path);
+    ward.change(hold("n1")).await.unwrap();
+    for lost in [Lost::Emptied, Lost::Removed, Lost::Unmounted] {
+        match lost {
+            Lost::Emptied => std::fs::write(&path, "").unwrap(),
+            Lost::Removed => std::fs::remove_file(&path).unwrap(),
+            Lost::Unmounted => std::fs::rename(&folder, dir.path().join("away")).unwrap(),
+        }
+        for _ in 0..3 {
+            assert!(ward.sync().await.is_err(), "{lost:?}");
+            assert_eq!(held(&ward), ["node n1"], "{lost:?}");
+            assert_eq!(ward.metrics.kept.get(), 0, "{lost:?}");
+        }
+        if lost == Lost::Removed {
+            // The next change writes all that is known.
+            ward.change(hold("n2")).await.unwrap();
+            let other = at(&path);
+            other.sync().await.unwrap();
+            assert_eq!(held(&other), ["node n1", "node n2"]);
+            ward.change(lift(&ward, "n2")).await.unwrap();
+        }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Lost {
+    Emptied,
+    Removed,
+    Unmounted,
+}
+
+/// A lift that could not be written, and is written at last, is of what was held then, and not of what is held now.
+#[tokio::test]
+async fn a_late_lift_undoes_nothing_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("share");
+    let path = folder.join("quarantine.json");
+    std::fs::create_dir(&folder).unwrap();
+    let (one, other) = (at(&path), at(&path));
+    one.change(hold("n1")).await.unwrap();
+    other.sync().await.unwrap();
+    std::fs::rename(&folder, dir.path().join("away")).unwrap();
+    other.change(lift(&other, "n1")).await.unwrap_err();
+    assert_eq!(held(&other), [] as [&str; 0]);
+    std::fs::rename(dir.path().join("away"), &folder).unwrap();
+    let Change::Hold(mut again) = hold("n1") else { panic!() };
+    again.reason = "second incident".to_owned();
+    one.change(Change::Hold(again)).await.unwrap();
+    other.sync().await.unwrap();
+    assert_eq!(
+        (held(&one), held(&other)),
+        (vec!["node n1".to_owned()], vec!["node n1".to_owned()])
+    );
+}
+
+/// Where a link leads is written, and the link stays.
+#[tokio::test]
+async fn a_link_is_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (real, link) = (dir.path().join("real.json"), dir.path().join("link.json"));
+    std::fs::write(
+        &real,
+        "{apiVersion: scopegate.dev/v1alpha1, kind: QuarantineList, items: []}",
+    )
+    .unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    at(&link).change(hold("n1")).await.unwrap();
+    assert!(link.is_symlink());
+    let other = at(&real);
     other.sync().await.unwrap();
     assert_eq!(held(&other), ["node n1"]);
 }
