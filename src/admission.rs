@@ -5,6 +5,7 @@
 //!
 //! What is not known yet is asked for by whoever calls: a rule says what it wants to know, and is asked again.
 
+mod found;
 mod kinds;
 mod known;
 mod node_restriction;
@@ -20,6 +21,7 @@ use http::Uri;
 
 use self::write::Writer;
 pub use self::{
+    found::{Found, Missed},
     known::{Fact, Known, KnownPod, Told, Wanted},
     node_restriction::{AllowedAddress, Extended, Keys, MirrorPodOwner, NodeRestriction},
     notes::{MirrorPod, Notes, Owner},
@@ -52,6 +54,8 @@ pub enum Look {
     /// What its head says is enough.
     AtHead,
     AtBody,
+    /// If it is no larger than what nodes write all day: nothing can come of it but a record.
+    AtSmallBody,
 }
 
 /// The body of a request on its way to be judged.
@@ -71,7 +75,7 @@ pub enum Payload {
 /// # use std::sync::Arc;
 /// # use scopegate::{admission::{Admitted, Tie}, authorizer::Authorized, body::Body};
 /// fn forge(authorized: Arc<Authorized>, uri: http::Uri) -> Admitted {
-///     Admitted { authorized, uri, body: Body::default(), tie: Tie::None, rehearsal: false, notes: Default::default(), doubts: Vec::new() }
+///     Admitted { authorized, uri, body: Body::default(), tie: Tie::None, rehearsal: false, found: None }
 /// }
 /// ```
 #[derive(Debug)]
@@ -81,8 +85,7 @@ pub struct Admitted {
     body: Body,
     tie: Tie,
     rehearsal: bool,
-    notes: Notes,
-    doubts: Vec<Wanted>,
+    found: Option<Box<Found>>,
 }
 
 /// What becomes of a write.
@@ -134,78 +137,100 @@ impl Admission {
     }
 
     /// Judges a request by what is known. A refusal for which the graph was consulted stands only when upstream has said the
-    /// same.
+    /// same. Rules that are not enforced have no part in it; what they find comes with what is admitted.
     pub fn admit(
         &self,
         authorized: &Arc<Authorized>,
         payload: &mut Payload,
-        known: Known<'_>,
+        known: &Known<'_>,
     ) -> Result<Ruling, Rejection> {
-        let (caller, head) = (authorized.caller(), authorized.head());
         let look = self.look(authorized);
         if look == Look::Away {
             return Admitted::new(authorized, payload, Edit::default()).map(Ruling::Admitted);
         }
+        let enforced = self.enforces(authorized);
+        let write = match self.read(authorized, look, payload) {
+            Ok(write) => write,
+            Err(rejection) if enforced => return Err(rejection),
+            // The API server reads it for itself.
+            Err(_) => {
+                let found = Found::missed(look, payload);
+                let admitted = Admitted::new(authorized, payload, Edit::default())?;
+                return Ok(Ruling::Admitted(admitted.with(found)));
+            }
+        };
+        let judged = if enforced {
+            self.node_restriction.judge(&write, known)
+        } else {
+            Ok(Edit::default())
+        };
+        let consulted = known.consulted();
+        Ok(match judged {
+            Ok(edit) => {
+                let finds = self.node_restriction.find(write, &self.modes, known);
+                let admitted = Admitted::new(authorized, payload, edit)?;
+                let found = Found::new(finds, authorized, payload);
+                Ruling::Admitted(admitted.with(found))
+            }
+            Err(No::Refused(rejection)) if consulted.is_empty() => return Err(*rejection),
+            Err(No::Refused(_)) => Ruling::Unsure(Unsure::Objects(consulted)),
+            Err(no) => Ruling::Unsure(Unsure::new(no, authorized, payload)?),
+        })
+    }
+
+    /// What rules find that are not enforced, now that more is known.
+    pub fn find(&self, authorized: &Arc<Authorized>, payload: &mut Payload, known: &Known<'_>) -> Found {
+        let look = self.look(authorized);
+        match self.read(authorized, look, payload) {
+            Ok(write) => {
+                let finds = self.node_restriction.find(write, &self.modes, known);
+                Found::new(finds, authorized, payload)
+            }
+            Err(_) => Found::missed(look, payload),
+        }
+    }
+
+    /// Whether a request can be refused for what it would do.
+    fn enforces(&self, authorized: &Authorized) -> bool {
+        match (&authorized.caller().kind, &authorized.head().info().target) {
+            (Kind::Node(node), Target::Resource(request)) => self.node_restriction.enforces(node, request, &self.modes),
+            _ => true,
+        }
+    }
+
+    /// Reads a request as one that the enforced rules judge.
+    fn read<'a>(&self, authorized: &'a Authorized, look: Look, payload: &'a Payload) -> Result<Write<'a>, Rejection> {
+        let (caller, head) = (authorized.caller(), authorized.head());
         let (Kind::Node(node), Target::Resource(request), Some(operation)) =
             (&caller.kind, &head.info().target, Operation::of(&head.info().verb))
         else {
             return Err(Rejection::internal("a request to be judged is no write of a node"));
         };
-        let (user, modes) = (&caller.user, &self.modes);
+        let (user, modes) = (&caller.user, self.modes.enforced());
         let writer = Writer { node, user, modes };
-        let write = match (look, &*payload) {
-            (Look::AtHead, _) => Write::unread(writer, operation, (head, request)),
+        match (look, payload) {
+            (Look::Away | Look::AtHead, _) => Write::unread(writer, operation, (head, request)),
             (_, Payload::Whole(body)) => Write::read(writer, operation, (head, request), body),
             (_, Payload::Stream(_)) => Err(Rejection::internal("a body was not read")),
-        };
-        let write = match write {
-            Ok(write) => write,
-            Err(rejection) => return self.waive(authorized, payload, rejection).map(Ruling::Admitted),
-        };
-        let judged = self.node_restriction.judge(&write, &known);
-        let notes = write.into_notes();
-        Ok(match judged {
-            Ok(edit) => {
-                let mut admitted = Admitted::new(authorized, payload, edit)?;
-                if !notes.findings.is_empty() && matches!(payload, Payload::Whole(_)) {
-                    admitted.doubts = known.consulted();
-                }
-                Ruling::Admitted(Admitted { notes, ..admitted })
-            }
-            Err(No::Refused(rejection)) => match known.consulted() {
-                consulted if consulted.is_empty() => Ruling::Admitted(self.waive(authorized, payload, *rejection)?),
-                consulted => Ruling::Unsure(Unsure::Objects(consulted)),
-            },
-            Err(No::Stored) => Ruling::Unsure(Unsure::Stored),
-            Err(No::Unsure(wanted)) => Ruling::Unsure(Unsure::Objects(wanted)),
-            Err(No::Audience(audience)) => Ruling::Unsure(Unsure::Audience(audience)),
-            Err(No::Rehearse(edit)) => {
-                let admitted = Admitted::new(authorized, payload, *edit)?;
-                Ruling::Unsure(Unsure::Rehearsal(Box::new(Admitted {
-                    rehearsal: true,
-                    ..admitted
-                })))
-            }
-        })
+        }
     }
 }
 
-impl Admission {
-    /// Lets pass what could not be judged, if nothing could come of judging it but a record: the API server reads it for itself.
-    pub fn waive(
-        &self,
-        authorized: &Arc<Authorized>,
-        payload: &mut Payload,
-        rejection: Rejection,
-    ) -> Result<Admitted, Rejection> {
-        let enforced = match &authorized.head().info().target {
-            Target::Resource(request) => self.node_restriction.enforces(request, &self.modes),
-            Target::Path(_) => true,
-        };
-        if enforced || rejection.rule.is_some() {
-            return Err(rejection);
-        }
-        Admitted::new(authorized, payload, Edit::default())
+impl Unsure {
+    fn new(no: No, authorized: &Arc<Authorized>, payload: &mut Payload) -> Result<Self, Rejection> {
+        Ok(match no {
+            No::Refused(rejection) => return Err(*rejection),
+            No::Stored => Self::Stored,
+            No::Unsure(wanted) => Self::Objects(wanted),
+            No::Audience(audience) => Self::Audience(audience),
+            No::Rehearse(edit) => {
+                let admitted = Admitted::new(authorized, payload, *edit)?;
+                Self::Rehearsal(Box::new(Admitted {
+                    rehearsal: true,
+                    ..admitted
+                }))
+            }
+        })
     }
 }
 
@@ -235,8 +260,7 @@ impl Admitted {
             body,
             tie: edit.tie,
             rehearsal: false,
-            notes: Notes::default(),
-            doubts: Vec::new(),
+            found: None,
         })
     }
 
@@ -264,14 +288,14 @@ impl Admitted {
         self.rehearsal
     }
 
-    /// What is to be recorded about it.
-    pub fn notes(&self) -> &Notes {
-        &self.notes
+    fn with(self, found: Found) -> Self {
+        let found = (!found.is_nothing()).then(|| Box::new(found));
+        Self { found, ..self }
     }
 
-    /// What the findings rest on that only the graph has said.
-    pub fn doubts(&self) -> &[Wanted] {
-        &self.doubts
+    /// What is to be recorded about it, given up; nothing if that is nothing.
+    pub fn take_found(&mut self) -> Option<Box<Found>> {
+        self.found.take()
     }
 
     /// The body, given up: an admitted request is sent once.

@@ -216,6 +216,24 @@ impl Modes {
         self.low = if low { self.low | bit } else { self.low & !bit };
     }
 
+    /// Those that are enforced, and nothing else.
+    pub const fn enforced(&self) -> Self {
+        let others = self.high | self.low;
+        Self {
+            low: others,
+            high: others,
+        }
+    }
+
+    /// This rule as it is, and nothing else.
+    pub const fn only(&self, rule: Rule) -> Self {
+        let others = !(1 << rule as u32);
+        Self {
+            low: self.low | others,
+            high: self.high | others,
+        }
+    }
+
     /// Whether no rule is enforced that need not be.
     pub fn is_dry(&self) -> bool {
         let enforced = |rule: &Rule| rule.origin() != Origin::Fixed && self.of(*rule) == Mode::Enforce;
@@ -281,6 +299,23 @@ mod tests {
             assert_eq!(*rule as usize, place);
             assert_eq!(rule.id().parse(), Ok(*rule));
             assert!(!rule.text().ends_with('.'), "{rule}");
+        }
+    }
+
+    #[test]
+    fn some_of_them() {
+        let mut modes = Modes::default();
+        modes.set(Rule::NodeSecrets, Mode::Warn);
+        for rule in Rule::ALL {
+            let expected = match modes.of(*rule) {
+                Mode::Enforce => Mode::Enforce,
+                _ => Mode::Off,
+            };
+            assert_eq!(modes.enforced().of(*rule), expected, "{rule}");
+            for other in Rule::ALL {
+                let expected = if other == rule { modes.of(*rule) } else { Mode::Off };
+                assert_eq!(modes.only(*rule).of(*other), expected, "{rule} and {other}");
+            }
         }
     }
 

@@ -100,10 +100,7 @@ impl Gate {
             ..Told::default()
         };
         let mut payload = Payload::Whole(written.body.clone());
-        self.admission.admit(
-            &written.authorized,
-            &mut payload,
-            Known::new((&self.graph, true), true, &told),
-        )
+        let known = Known::new((&self.graph, true), true, &told);
+        self.admission.admit(&written.authorized, &mut payload, &known)
     }
 }

@@ -73,9 +73,9 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// What was taken from the graph so far.
-    pub(super) fn consulted(self) -> Vec<Wanted> {
-        self.consulted.into_inner().into_iter().collect()
+    /// What was taken from the graph since this was last asked.
+    pub(super) fn consulted(&self) -> Vec<Wanted> {
+        self.consulted.take().into_iter().collect()
     }
 
     /// The object that is written; nothing if there is none.

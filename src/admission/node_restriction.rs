@@ -11,9 +11,11 @@ mod node;
 mod owned;
 mod pod;
 mod read;
+mod recorded;
 mod shape;
 mod token;
 
+pub(super) use self::recorded::Finds;
 pub use self::{
     extended::{AllowedAddress, Extended, Keys},
     mirror::MirrorPodOwner,
@@ -89,7 +91,54 @@ fn is_event(request: &ResourceRequest) -> bool {
     (resource.is("", "events") || resource.is("events.k8s.io", "events")) && request.subresource.is_empty()
 }
 
-const ABOUT_EVENTS: &[Rule] = &[Rule::EventsObject, Rule::EventsSource];
+/// The rules that can be against what a node writes there.
+fn about(node: &str, request: &ResourceRequest) -> &'static [Rule] {
+    if node.is_empty() {
+        return &[Rule::RestrictionName];
+    }
+    match (request.resource.group.as_str(), request.resource.resource.as_str()) {
+        ("", "nodes") => &[
+            Rule::RestrictionNodes,
+            Rule::RestrictionNodeConfigSource,
+            Rule::RestrictionNodeLabels,
+            Rule::RestrictionNodeOwners,
+            Rule::RestrictionNodeTaints,
+            Rule::NodesAddresses,
+        ],
+        ("" | "events.k8s.io", "events") => &[Rule::EventsObject, Rule::EventsSource],
+        ("", "persistentvolumeclaims") => &[Rule::RestrictionPersistentVolumeClaims],
+        ("", "pods") => match request.subresource.as_str() {
+            "" => &[
+                Rule::RestrictionPods,
+                Rule::RestrictionMirrorOwner,
+                Rule::RestrictionMirrorPods,
+                Rule::RestrictionMirrorReferences,
+                Rule::PodsMirrorAnnotations,
+                Rule::PodsMirrorFinalizers,
+                Rule::PodsMirrorLabels,
+                Rule::PodsMirrorNamespace,
+            ],
+            "status" => &[
+                Rule::RestrictionPods,
+                Rule::RestrictionMirrorAnnotation,
+                Rule::RestrictionPodClaims,
+                Rule::RestrictionPodLabels,
+                Rule::PodsStatusAnnotations,
+                Rule::PodsStatusFinalizers,
+                Rule::PodsStatusLabels,
+            ],
+            _ => &[Rule::RestrictionPods],
+        },
+        ("", "serviceaccounts") => &[Rule::RestrictionTokenAudiences, Rule::RestrictionTokens],
+        ("certificates.k8s.io", "certificatesigningrequests") => &[Rule::RestrictionCertificates],
+        ("certificates.k8s.io", "podcertificaterequests") => &[Rule::RestrictionPodCertificates],
+        ("coordination.k8s.io", "leases") => &[Rule::RestrictionLeases],
+        ("resource.k8s.io", "resourceslices") => &[Rule::RestrictionResourceSlices],
+        ("storage.k8s.io", "csinodes") => &[Rule::RestrictionCsiNodes],
+        _ => &[],
+    }
+}
+
 const CONNECTIONS: &[&str] = &["attach", "exec", "portforward", "proxy"];
 
 /// Whether a patch changes only the parts that objects have. What the API server takes the object for stands beside them, and is
@@ -104,24 +153,23 @@ impl NodeRestriction {
         look(ANY, verb, request) != Look::Away
     }
 
-    /// Whether any of these rules is enforced on a resource.
-    pub(super) fn enforces(&self, request: &ResourceRequest, modes: &Modes) -> bool {
-        if is_event(request) {
-            ABOUT_EVENTS.iter().any(|rule| modes.of(*rule) == Mode::Enforce)
-        } else {
-            !modes.is_dry()
-        }
+    /// Whether anything that a node writes there can be refused.
+    pub(super) fn enforces(&self, node: &str, request: &ResourceRequest, modes: &Modes) -> bool {
+        about(node, request).iter().any(|rule| modes.of(*rule) == Mode::Enforce)
     }
 
-    /// How much of a write has to be seen. Events are looked at only for a rule that looks at them.
+    /// How much of a write has to be seen.
     pub(super) fn look(&self, node: &str, verb: &Verb, request: &ResourceRequest, modes: &Modes) -> Look {
-        match look(node, verb, request) {
-            Look::Away if is_event(request) && ABOUT_EVENTS.iter().any(|rule| modes.of(*rule) != Mode::Off) => {
-                match Operation::of(verb) {
-                    Some(Operation::Create | Operation::Update) => Look::AtBody,
-                    _ => Look::Away,
-                }
-            }
+        if about(node, request).iter().all(|rule| modes.of(*rule) == Mode::Off) {
+            return Look::Away;
+        }
+        let look = match (look(node, verb, request), Operation::of(verb)) {
+            // No rule of upstream is about them.
+            (Look::Away, Some(Operation::Create | Operation::Update)) if is_event(request) => Look::AtBody,
+            (look, _) => look,
+        };
+        match look {
+            Look::AtBody if !self.enforces(node, request, modes) => Look::AtSmallBody,
             look => look,
         }
     }

@@ -30,7 +30,7 @@ pub struct Write<'a> {
     pub request: &'a ResourceRequest,
     pub content: Content<'a>,
     pub(super) head: &'a Head,
-    modes: &'a Modes,
+    modes: Modes,
     notes: RefCell<Notes>,
 }
 
@@ -39,7 +39,7 @@ pub struct Write<'a> {
 pub(super) struct Writer<'a> {
     pub(super) node: &'a str,
     pub(super) user: &'a User,
-    pub(super) modes: &'a Modes,
+    pub(super) modes: Modes,
 }
 
 /// What admission plugins call an operation; a patch is an update.
@@ -210,9 +210,19 @@ impl<'a> Write<'a> {
         }
     }
 
+    /// The same, judged by other rules.
+    pub(super) fn judged_by(&mut self, modes: Modes) {
+        self.modes = modes;
+    }
+
     /// How a rule is set.
     pub fn mode(&self, rule: Rule) -> Mode {
         self.modes.of(rule)
+    }
+
+    /// Whether anybody wants to know what a rule says. What nobody wants to know is neither looked up nor asked for.
+    pub fn minds(&self, rule: Rule) -> bool {
+        self.mode(rule) != Mode::Off
     }
 
     /// A rule is against the write: 403, as admission plugins word it. If the rule is not enforced, that is noted, and what
@@ -239,6 +249,10 @@ impl<'a> Write<'a> {
     /// It creates this mirror pod.
     pub(super) fn mirrors(&self, pod: MirrorPod) {
         self.notes.borrow_mut().mirror_pod = Some(Box::new(pod));
+    }
+
+    pub(super) fn notes(&mut self) -> &mut Notes {
+        self.notes.get_mut()
     }
 
     pub(super) fn into_notes(self) -> Notes {

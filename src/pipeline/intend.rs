@@ -32,7 +32,12 @@ pub(super) async fn intend(
         return Ok((Payload::Stream(Body::default()), None));
     }
     let body = Body::client(body, limits)?.settled().await?;
-    if look != Look::AtBody {
+    let streams = match look {
+        Look::Away | Look::AtHead => true,
+        Look::AtSmallBody => !body.is_whole(),
+        Look::AtBody => false,
+    };
+    if streams {
         // What streams is on its way before it is whole, and an operator does not wait for the rest.
         let (authorized, ward) = (Arc::clone(authorized), Arc::clone(ward));
         let body = body.guarded(move || authorized.holds(&ward.current()).is_ok());

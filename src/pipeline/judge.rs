@@ -17,7 +17,7 @@ use prometheus_client::{
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{
-    live::{Live, Unknown},
+    live::{Asker, Live, Unknown},
     streams::Dependency,
     ward::Ward,
 };
@@ -102,12 +102,6 @@ impl Metrics {
 
 type Decided = Result<Authorized, Box<Denied>>;
 
-/// What could not be settled: the refusal, and what the client is told instead of it.
-struct Unsettled {
-    denied: Box<Denied>,
-    rejection: Rejection,
-}
-
 impl Judge {
     /// Allowed or not, and on whose word; or, as a rejection, not known.
     pub(super) async fn authorize(&self, caller: Caller, head: Head) -> Result<(Decided, Word), Rejection> {
@@ -131,22 +125,16 @@ impl Judge {
                 }
                 return Ok((Ok(allowed), Word::Gate));
             }
-            Err(denied) if !by_graph || mode == Mode::Off => {
-                return Ok((self.authorizer.condone(denied), Word::Gate));
-            }
-            Err(denied) if mode != Mode::Enforce && self.lacks(&denied) => {
+            Err(denied) if by_graph && mode != Mode::Enforce && self.lacks(&denied) => {
                 return Ok((self.authorizer.pass_over(denied), Word::Gate));
+            }
+            // Where nobody would be refused, nobody waits to be sure.
+            Err(denied) if !by_graph || mode != Mode::Enforce => {
+                return Ok((self.authorizer.condone(denied), Word::Gate));
             }
             Err(denied) => denied,
         };
-        match self.reconsider(denied).await {
-            Ok((decided, word)) => Ok((decided.or_else(|denied| self.authorizer.condone(denied)), word)),
-            // Not knowing holds nobody up where a refusal would not.
-            Err(Unsettled { denied, rejection }) => match self.authorizer.condone(denied) {
-                Ok(condoned) => Ok((Ok(condoned), Word::Gate)),
-                Err(_) => Err(rejection),
-            },
-        }
+        self.reconsider(denied).await
     }
 
     /// What the graph must go on to say, if it was the graph that allowed the request.
@@ -163,10 +151,10 @@ impl Judge {
         Some(Dependency::new(node, key, word == Word::Gate))
     }
 
-    /// Whether the graph cannot have the edge, since nobody has told it of such objects.
+    /// Whether the graph's word counts for nothing: nobody has told it of such objects, or not for long.
     fn lacks(&self, denied: &Denied) -> bool {
         let key = self.authorizer.dependency(denied.caller(), denied.head().info());
-        key.is_some_and(|key| self.graph.lacks(key.kind))
+        self.fresh().is_err() || key.is_some_and(|key| self.graph.lacks(key.kind))
     }
 
     /// What is not known, or only from long ago, is no ground to allow or to refuse anything.
@@ -177,18 +165,14 @@ impl Judge {
         }
     }
 
-    async fn reconsider(&self, denied: Box<Denied>) -> Result<(Decided, Word), Unsettled> {
+    async fn reconsider(&self, denied: Box<Denied>) -> Result<(Decided, Word), Rejection> {
         let Kind::Node(node) = &denied.caller().kind else {
             return Ok((Err(denied), Word::Gate));
         };
         let node = node.clone();
-        if let Err(rejection) = self.fresh() {
-            return Err(Unsettled { denied, rejection });
-        }
-        let _waiting = match self.live.wait(&node) {
-            Ok(waiting) => waiting,
-            Err(unknown) => return Err(self.unsettled(denied, &unknown)),
-        };
+        self.fresh()?;
+        let waiting = self.live.wait(Asker::to_decide(&node));
+        let _waiting = waiting.map_err(|unknown| self.unknown(&unknown))?;
         let denied = match self.catch_up(denied).await {
             Ok(authorized) => {
                 self.metrics.settled("publish");
@@ -201,10 +185,8 @@ impl Judge {
             return Ok((Err(denied), Word::Gate));
         };
         let by_volumes = key.kind.is_needed_by_volumes();
-        let told = match self.live.graph(&node, key, request).await {
-            Ok(told) => told,
-            Err(unknown) => return Err(self.unsettled(denied, &unknown)),
-        };
+        let told = self.live.graph(&node, key, request).await;
+        let told = told.map_err(|unknown| self.unknown(&unknown))?;
         let denied = match self.by_upstream(denied, &told.graph) {
             Ok(authorized) => return Ok((Ok(authorized), Word::Upstream)),
             Err(denied) => denied,
@@ -214,25 +196,21 @@ impl Judge {
         if by_volumes {
             if !self.learns(&node, &told.pods).await {
                 let unknown = Unknown::Upstream("the graph has not learned the node's pods".to_owned());
-                return Err(self.unsettled(denied, &unknown));
+                return Err(self.unknown(&unknown));
             }
             behind = volumes_behind(&self.graph.load(), &node, &told.pods);
         }
         let denied = if behind.is_empty() {
             denied
         } else {
-            let graph = match self.live.volumes(&node, &told.pods, &behind).await {
-                Ok(graph) => graph,
-                Err(unknown) => return Err(self.unsettled(denied, &unknown)),
-            };
+            let graph = self.live.volumes(&node, &told.pods, &behind).await;
+            let graph = graph.map_err(|unknown| self.unknown(&unknown))?;
             match self.by_upstream(denied, &graph) {
                 Ok(authorized) => return Ok((Ok(authorized), Word::Upstream)),
                 Err(denied) => denied,
             }
         };
-        if let Err(rejection) = self.fresh() {
-            return Err(Unsettled { denied, rejection });
-        }
+        self.fresh()?;
         let decided = self.reconsider_by(denied, &self.graph.load());
         self.metrics
             .settled(if decided.is_ok() { "publish" } else { "refused" });
@@ -251,19 +229,13 @@ impl Judge {
         decided
     }
 
-    fn unsettled(&self, denied: Box<Denied>, unknown: &Unknown) -> Unsettled {
-        let rejection = self.unknown(unknown);
-        Unsettled { denied, rejection }
-    }
-
     /// Nobody can be told yes or no.
     pub(super) fn unknown(&self, unknown: &Unknown) -> Rejection {
-        let (by, rejection) = match unknown {
-            Unknown::Limited => ("limited", Rejection::too_many_requests(unknown.to_string())),
-            Unknown::Upstream(_) => ("upstream", Rejection::not_known(unknown.to_string())),
-        };
-        self.metrics.settled(by);
-        rejection
+        self.metrics.settled(match unknown {
+            Unknown::Limited => "limited",
+            Unknown::Upstream(_) => "upstream",
+        });
+        Rejection::from(unknown)
     }
 
     /// Waits until the graph knows the pods, but not for long.

@@ -3,11 +3,16 @@
 //! Informers are always a little behind. Before a node is told that it has nothing to do with an object, upstream is asked
 //! for what the answer hangs on: the pods of that node, and the object itself where it names its node. It is the gate that
 //! asks, so a node must not be able to make it ask much: each has its own allowance, whoever waits for the same node's pods
-//! shares one answer, and all nodes together have so many questions under way.
+//! shares one answer, and all nodes together have so many questions under way. What is asked for another reason than to decide
+//! about reads and writes has an allowance of its own (`Account`), so that it keeps none of these waiting.
 
+mod allowance;
 mod objects;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use http::StatusCode;
 use moka::sync::Cache;
@@ -15,15 +20,17 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use prometheus_client::{metrics::counter::Counter, registry::Registry};
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::{
-    sync::{Mutex, OwnedSemaphorePermit, Semaphore},
-    time::{Instant, sleep_until, timeout},
+    sync::{Mutex, OwnedSemaphorePermit, Semaphore, SemaphorePermit},
+    time::{Instant, timeout},
 };
 
+use self::allowance::Allowance;
 use crate::{
     graph::{
         Asserts, CertificateSigningRequest, Key, Kind, PersistentVolume, Pod, PodCertificateRequest, ResourceSlice,
         Snapshot, Store, VolumeAttachment,
     },
+    rejection::Rejection,
     request::ResourceRequest,
     upstream::{self, Upstream},
 };
@@ -43,9 +50,27 @@ pub struct Live {
     limits: Limits,
     upstream: Upstream,
     nodes: Cache<String, Arc<Node>>,
-    /// Of all nodes.
-    asking: Semaphore,
+    /// Of all nodes, on each account.
+    asking: [Semaphore; 3],
     reads: Counter,
+}
+
+/// What a question is asked for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Account {
+    /// To decide.
+    Decisions,
+    /// To decide about an event, of which there are more than of anything else.
+    Events,
+    /// To record what could have been refused. Nobody waits for that.
+    Records,
+}
+
+/// Which node makes the gate ask, and what for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asker<'a> {
+    pub(super) node: &'a str,
+    pub(super) account: Account,
 }
 
 /// Why upstream's word could not be had.
@@ -63,13 +88,15 @@ struct Node {
     /// Requests that wait to be made sure of.
     waiting: Arc<Semaphore>,
     /// Whoever holds the lock is the one that asks.
-    allowance: Mutex<Allowance>,
+    decisions: Mutex<Decisions>,
+    events_waiting: Arc<Semaphore>,
+    events: Mutex<Allowance>,
+    records: std::sync::Mutex<Allowance>,
 }
 
 #[derive(Debug)]
-struct Allowance {
-    reads: f64,
-    counted: Instant,
+struct Decisions {
+    allowance: Allowance,
     pods: Option<Pods>,
 }
 
@@ -101,8 +128,14 @@ const MAX_NODES: u64 = 100_000;
 const IDLE: Duration = Duration::from_secs(30);
 /// Requests of one node that may wait.
 const WAITING: usize = 100;
-/// Questions of all nodes at a time.
-const ASKING: usize = 32;
+/// Questions of all nodes at a time, on each account.
+const ASKING: [usize; 3] = [32, 16, 8];
+/// What a node may cause by its events: as much as a kubelet sends by default (`eventBurst`, `eventRecordQPS`), since most of it
+/// is that something has happened once more, and each of these has to be compared with what is stored.
+const EVENTS: Limits = Limits {
+    burst: 100,
+    per_second: 50,
+};
 /// Until somebody who waits for its turn is told to come again; longer than an answer may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// More than the pods of the largest node.
@@ -121,7 +154,7 @@ impl Live {
             limits,
             upstream,
             nodes: nodes.build(),
-            asking: Semaphore::new(ASKING),
+            asking: ASKING.map(Semaphore::new),
             reads: Counter::default(),
         }
     }
@@ -135,9 +168,15 @@ impl Live {
     }
 
     /// A place among the requests of a node that wait.
-    pub(super) fn wait(&self, node: &str) -> Result<OwnedSemaphorePermit, Unknown> {
-        let waiting = Arc::clone(&self.node(node).waiting);
-        waiting.try_acquire_owned().map_err(|_| Unknown::Limited)
+    pub(super) fn wait(&self, Asker { node, account }: Asker<'_>) -> Result<OwnedSemaphorePermit, Unknown> {
+        let known = self.node(node);
+        let waiting = match account {
+            Account::Decisions => &known.waiting,
+            Account::Events => &known.events_waiting,
+            Account::Records => return Err(Unknown::Limited),
+        };
+        let waiting = Arc::clone(waiting).try_acquire_owned();
+        waiting.map_err(|_| Unknown::Limited)
     }
 
     /// As much of the graph as tells whether the node may read the object, as it is at some time after this was called.
@@ -152,20 +191,20 @@ impl Live {
         let asked = Instant::now();
         let settle = async {
             let known = self.node(node);
-            let mut allowance = known.allowance.lock().await;
+            let mut decisions = known.decisions.lock().await;
             match key.kind {
-                Kind::VolumeAttachment => self.object::<VolumeAttachment>(&mut allowance, request, &[]).await,
-                Kind::ResourceSlice => self.object::<ResourceSlice>(&mut allowance, request, &[]).await,
-                Kind::PodCertificateRequest => self.object::<PodCertificateRequest>(&mut allowance, request, &[]).await,
+                Kind::VolumeAttachment => self.object::<VolumeAttachment>(&mut decisions, request, &[]).await,
+                Kind::ResourceSlice => self.object::<ResourceSlice>(&mut decisions, request, &[]).await,
+                Kind::PodCertificateRequest => self.object::<PodCertificateRequest>(&mut decisions, request, &[]).await,
                 Kind::CertificateSigningRequest => {
-                    self.object::<CertificateSigningRequest>(&mut allowance, request, &[])
+                    self.object::<CertificateSigningRequest>(&mut decisions, request, &[])
                         .await
                 }
                 Kind::PersistentVolume => {
-                    let pods = self.pods(&mut allowance, node, asked).await?.pods;
-                    self.object::<PersistentVolume>(&mut allowance, request, &pods).await
+                    let pods = self.pods(&mut decisions, node, asked).await?.pods;
+                    self.object::<PersistentVolume>(&mut decisions, request, &pods).await
                 }
-                _ => self.pods(&mut allowance, node, asked).await,
+                _ => self.pods(&mut decisions, node, asked).await,
             }
         };
         timeout(PATIENCE, settle).await.map_err(|_| Unknown::Limited)?
@@ -178,12 +217,12 @@ impl Live {
         }
         let settle = async {
             let known = self.node(node);
-            let mut allowance = known.allowance.lock().await;
+            let mut decisions = known.decisions.lock().await;
             let mut volumes = Vec::new();
             for name in names.iter().filter(|name| is_name(name)) {
-                allowance.take(self.limits).await;
+                decisions.allowance.take(self.limits).await;
                 let target = format!("/api/v1/persistentvolumes?fieldSelector=metadata.name%3D{name}");
-                volumes.extend(self.read::<PersistentVolume>(&target).await?);
+                volumes.extend(self.read::<PersistentVolume>(Account::Decisions, &target).await?);
             }
             let volumes = volumes.iter().map(|volume| volume as &dyn Asserts);
             Ok(graph(pods.iter().map(|pod| pod as &dyn Asserts).chain(volumes)))
@@ -197,18 +236,18 @@ impl Live {
 
     /// The pods that are bound to the node. Whoever had to wait while they were asked for after its own question takes them
     /// as they are.
-    async fn pods(&self, allowance: &mut Allowance, node: &str, since: Instant) -> Result<Told, Unknown> {
-        if let Some(pods) = allowance.pods.as_ref().filter(|pods| pods.asked >= since) {
+    async fn pods(&self, decisions: &mut Decisions, node: &str, since: Instant) -> Result<Told, Unknown> {
+        if let Some(pods) = decisions.pods.as_ref().filter(|pods| pods.asked >= since) {
             return Ok(pods.told.clone());
         }
-        allowance.take(self.limits).await;
+        decisions.allowance.take(self.limits).await;
         let asked = Instant::now();
         let target = format!("/api/v1/pods?fieldSelector=spec.nodeName%3D{node}");
-        let pods: Vec<Pod> = self.read(&target).await?;
+        let pods: Vec<Pod> = self.read(Account::Decisions, &target).await?;
         let graph = graph(pods.iter().map(|pod| pod as &dyn Asserts));
         let pods = pods.into();
         let told = Told { graph, pods };
-        allowance.pods = Some(Pods {
+        decisions.pods = Some(Pods {
             asked,
             told: told.clone(),
         });
@@ -218,21 +257,21 @@ impl Live {
     /// The object itself, beside the pods that it may lead to.
     async fn object<T: Asserts + DeserializeOwned>(
         &self,
-        allowance: &mut Allowance,
+        decisions: &mut Decisions,
         request: &ResourceRequest,
         pods: &[Pod],
     ) -> Result<Told, Unknown> {
-        allowance.take(self.limits).await;
+        decisions.allowance.take(self.limits).await;
         // As a list of one, for which the gate has the right already.
-        let objects: Vec<T> = self.read(&target(request)).await?;
+        let objects: Vec<T> = self.read(Account::Decisions, &target(request)).await?;
         let pods = pods.iter().map(|pod| pod as &dyn Asserts);
         let objects = objects.iter().map(|object| object as &dyn Asserts);
         Ok(Told::alone(graph(pods.chain(objects))))
     }
 
     /// What upstream has there; nothing where the API is not served.
-    async fn read<T: DeserializeOwned>(&self, target: &str) -> Result<Vec<T>, Unknown> {
-        let _asking = self.asking.acquire().await.map_err(|_| Unknown::Limited)?;
+    async fn read<T: DeserializeOwned>(&self, account: Account, target: &str) -> Result<Vec<T>, Unknown> {
+        let _asking = self.asking(account).await?;
         self.reads.inc();
         let answer = self.upstream.read(target, MAX_ANSWER).await;
         match answer.map_err(|error| Unknown::Upstream(upstream::chain(error.as_ref())))? {
@@ -243,6 +282,50 @@ impl Live {
             }
             (StatusCode::NOT_FOUND, _) => Ok(Vec::new()),
             (code, _) => Err(Unknown::Upstream(format!("{code} for {target}"))),
+        }
+    }
+
+    /// Waits until the node may make the gate ask once more; for a record it may at once, or not at all.
+    pub(super) async fn turn(&self, asker: Asker<'_>) -> Result<(), Unknown> {
+        let known = self.node(asker.node);
+        if asker.account == Account::Records {
+            let mut records = known.records.lock().unwrap_or_else(PoisonError::into_inner);
+            return records.try_take(self.limits).then_some(()).ok_or(Unknown::Limited);
+        }
+        let _waiting = self.wait(asker)?;
+        let turn = async {
+            match asker.account {
+                Account::Decisions => known.decisions.lock().await.allowance.take(self.limits).await,
+                _ => known.events.lock().await.take(EVENTS).await,
+            }
+        };
+        timeout(PATIENCE, turn).await.map_err(|_| Unknown::Limited)
+    }
+
+    /// A place among the questions that are under way.
+    async fn asking(&self, account: Account) -> Result<SemaphorePermit<'_>, Unknown> {
+        let [decisions, events, records] = &self.asking;
+        let asking = match account {
+            Account::Decisions => decisions.acquire().await.ok(),
+            Account::Events => events.acquire().await.ok(),
+            Account::Records => records.try_acquire().ok(),
+        };
+        asking.ok_or(Unknown::Limited)
+    }
+}
+
+impl<'a> Asker<'a> {
+    pub(super) fn to_decide(node: &'a str) -> Self {
+        let account = Account::Decisions;
+        Self { node, account }
+    }
+}
+
+impl From<&Unknown> for Rejection {
+    fn from(unknown: &Unknown) -> Self {
+        match unknown {
+            Unknown::Limited => Self::too_many_requests(unknown.to_string()),
+            Unknown::Upstream(_) => Self::not_known(unknown.to_string()),
         }
     }
 }
@@ -258,33 +341,14 @@ impl Node {
     fn new(limits: Limits) -> Self {
         Self {
             waiting: Arc::new(Semaphore::new(WAITING)),
-            allowance: Mutex::new(Allowance::new(limits)),
+            decisions: Mutex::new(Decisions {
+                allowance: Allowance::new(limits),
+                pods: None,
+            }),
+            events_waiting: Arc::new(Semaphore::new(WAITING)),
+            events: Mutex::new(Allowance::new(EVENTS)),
+            records: std::sync::Mutex::new(Allowance::new(limits)),
         }
-    }
-}
-
-impl Allowance {
-    fn new(limits: Limits) -> Self {
-        Self {
-            reads: f64::from(limits.burst),
-            counted: Instant::now(),
-            pods: None,
-        }
-    }
-
-    /// Waits until one more read is due.
-    async fn take(&mut self, limits: Limits) {
-        let rate = f64::from(limits.per_second);
-        let earned = self.counted.elapsed().as_secs_f64() * rate;
-        self.reads = (self.reads + earned).min(f64::from(limits.burst));
-        self.counted = Instant::now();
-        if self.reads < 1.0 {
-            let due = self.counted + Duration::from_secs_f64((1.0 - self.reads) / rate);
-            sleep_until(due).await;
-            self.reads = 1.0;
-            self.counted = due;
-        }
-        self.reads -= 1.0;
     }
 }
 

@@ -150,8 +150,8 @@ impl Outcome {
     }
 
     /// What was noted about it when it was admitted.
-    pub(super) fn noted(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
+    pub(super) fn noted(&mut self, notes: Notes) {
+        self.notes = notes;
     }
 
     /// Rules that were against it, and are not enforced.

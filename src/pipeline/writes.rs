@@ -1,6 +1,8 @@
 //! Judges what a request would do, and forwards it. What is not known is asked of upstream; what has changed between judging and
 //! forwarding is judged again.
 
+mod records;
+
 use std::{sync::Arc, time::Duration};
 
 use http::{Response, StatusCode};
@@ -12,11 +14,16 @@ use prometheus_client::{
 };
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::{Pipeline, judge::PAUSE, live::Unknown, outcome::Outcome};
+use super::{
+    Pipeline,
+    judge::PAUSE,
+    live::{Account, Asker, Unknown},
+    outcome::Outcome,
+};
 use crate::{
-    admission::{Admission, Admitted, Known, Payload, Ruling, Tie, Told, Unsure, Wanted},
+    admission::{Admission, Admitted, Known, Notes, Payload, Ruling, Tie, Told, Unsure, Wanted},
     authorizer::Authorized,
-    caller::{Caller, Kind},
+    caller::Kind,
     graph,
     rejection::Rejection,
     request::Target,
@@ -34,6 +41,7 @@ pub struct Writes {
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     asked: Family<Asked, Counter>,
+    missed: Family<Why, Counter>,
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
@@ -41,9 +49,15 @@ struct Asked {
     what: &'static str,
 }
 
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct Why {
+    why: &'static str,
+}
+
 /// What came of judging.
 enum Settled {
-    Admitted(Admitted),
+    /// With what upstream has said for it.
+    Admitted(Admitted, Told),
     /// Upstream has answered already, in a rehearsal.
     Answered(Forwarded),
 }
@@ -67,10 +81,20 @@ impl Metrics {
              a review, a rehearsal; and how often a write was judged anew because the object had changed meanwhile (again)",
             self.asked.clone(),
         );
+        registry.register(
+            "node_write_findings_missed",
+            "Writes of nodes of which rules that are not enforced may have missed something: the node had asked for too much \
+             already (limited), the API server did not answer in time (upstream), the body was large (large) or could not be read (unread)",
+            self.missed.clone(),
+        );
     }
 
     fn asked(&self, what: &'static str) {
         self.asked.get_or_create(&Asked { what }).inc();
+    }
+
+    fn missed(&self, why: &'static str) {
+        self.missed.get_or_create(&Why { why }).inc();
     }
 }
 
@@ -88,11 +112,18 @@ impl Pipeline {
             let settle = self.settle(authorized, &mut payload, trusted, outcome);
             let settled = timeout(JUDGING, settle).await;
             let settled = settled.map_err(|_| Rejection::too_many_requests("a write took too long to judge"))??;
-            let admitted = match settled {
-                Settled::Admitted(admitted) => admitted,
+            let (mut admitted, told) = match settled {
+                Settled::Admitted(admitted, told) => (admitted, told),
                 Settled::Answered(answer) => return Ok(answer),
             };
-            outcome.noted(admitted.notes());
+            let notes = match admitted.take_found() {
+                Some(found) => {
+                    self.find(authorized, &mut payload, (*found, told, trusted), outcome)
+                        .await
+                }
+                None => Notes::default(),
+            };
+            outcome.noted(notes);
             let tie = admitted.tie().clone();
             match earlier {
                 // It was the right object, and is refused for another reason.
@@ -120,44 +151,23 @@ impl Pipeline {
         outcome: &Outcome,
     ) -> Result<Settled, Rejection> {
         let (mut told, mut waited, mut conflict) = (Told::default(), !trusted, None);
-        let mut doubted = false;
         for _ in 0..QUESTIONS {
             let graph = self.judge.graph.load_full();
             let fresh = self.judge.graph.freshness().doubt().is_none();
             let known = Known::new((&graph, trusted), fresh, &told);
-            let unsure = match self.writes.admission.admit(authorized, payload, known)? {
-                // What is only recorded should be as sure as a refusal, if that can be had.
-                Ruling::Admitted(admitted)
-                    if !admitted.doubts().is_empty() && !std::mem::replace(&mut doubted, true) =>
-                {
-                    let doubts = admitted.doubts().to_vec();
-                    waited = true;
-                    if self.learns(authorized.caller(), &doubts).await
-                        || self
-                            .ask(authorized, Unsure::Objects(doubts), &mut told, outcome)
-                            .await
-                            .is_ok()
-                    {
-                        continue;
-                    }
-                    return Ok(Settled::Admitted(admitted));
-                }
-                Ruling::Admitted(admitted) => return Ok(Settled::Admitted(admitted)),
+            let unsure = match self.writes.admission.admit(authorized, payload, &known)? {
+                Ruling::Admitted(admitted) => return Ok(Settled::Admitted(admitted, told)),
                 Ruling::Unsure(unsure) => unsure,
             };
             if let Unsure::Objects(wanted) = &unsure
                 && !std::mem::replace(&mut waited, true)
-                && self.learns(authorized.caller(), wanted).await
+                && self.learns(authorized, wanted).await
             {
                 continue;
             }
-            let answer = match self.ask(authorized, unsure, &mut told, outcome).await {
-                Ok(Some(answer)) => answer,
-                Ok(None) => continue,
-                Err(unknown) => {
-                    let waived = self.writes.admission.waive(authorized, payload, unknown);
-                    return waived.map(Settled::Admitted);
-                }
+            let account = account(authorized);
+            let Some(answer) = self.ask(authorized, (unsure, account), &mut told, outcome).await? else {
+                continue;
             };
             // A rehearsal that meets another version is made once more with that one. What is in conflict then is so by itself.
             let is_conflict = matches!(&answer, Forwarded::Answer(answer) if answer.status() == StatusCode::CONFLICT);
@@ -172,8 +182,10 @@ impl Pipeline {
     }
 
     /// Waits until the graph knows what it did not, but not for long: a pod that was bound a moment ago is not asked for.
-    async fn learns(&self, caller: &Caller, wanted: &[Wanted]) -> bool {
-        let Kind::Node(node) = &caller.kind else { return false };
+    async fn learns(&self, authorized: &Authorized, wanted: &[Wanted]) -> bool {
+        let Kind::Node(node) = &authorized.caller().kind else {
+            return false;
+        };
         let knows = |wanted: &Wanted| {
             let graph = self.judge.graph.load();
             match wanted.kind {
@@ -184,7 +196,8 @@ impl Pipeline {
         if wanted.iter().all(knows) {
             return false;
         }
-        let Ok(_waiting) = self.judge.live.wait(node) else {
+        let account = account(authorized);
+        let Ok(_waiting) = self.judge.live.wait(Asker { node, account }) else {
             return false;
         };
         let until = Instant::now() + self.judge.lag_wait;
@@ -202,7 +215,7 @@ impl Pipeline {
     async fn ask(
         &self,
         authorized: &Authorized,
-        unsure: Unsure,
+        (unsure, account): (Unsure, Account),
         told: &mut Told,
         outcome: &Outcome,
     ) -> Result<Option<Forwarded>, Rejection> {
@@ -214,7 +227,12 @@ impl Pipeline {
             ));
         };
         let live = &self.judge.live;
-        let unknown = |unknown| self.judge.unknown(&unknown);
+        let asker = Asker { node, account };
+        let unknown = |unknown: Unknown| match account {
+            // It explains nobody's refusal.
+            Account::Records => Rejection::from(&unknown),
+            Account::Decisions | Account::Events => self.judge.unknown(&unknown),
+        };
         self.writes.metrics.asked(match unsure {
             Unsure::Stored => "stored",
             Unsure::Objects(_) => "object",
@@ -222,32 +240,45 @@ impl Pipeline {
             Unsure::Rehearsal(_) => "rehearsal",
         });
         match unsure {
-            Unsure::Stored => told.stored = Some(live.stored(node, request).await.map_err(unknown)?),
+            Unsure::Stored => told.stored = Some(live.stored(asker, request).await.map_err(unknown)?),
             Unsure::Objects(wanted) => {
                 if wanted.len() > MAX_OBJECTS {
                     return Err(unknown(Unknown::Limited));
                 }
                 for wanted in wanted {
-                    let fact = live.fact(node, &wanted).await.map_err(unknown)?;
+                    let fact = live.fact(asker, &wanted).await.map_err(unknown)?;
                     told.objects.push((wanted, fact));
                 }
             }
             Unsure::Audience(audience) => {
                 let user = &authorized.caller().user;
                 told.audience = Some(
-                    live.grants_audience(node, user, request, &audience)
+                    live.grants_audience(asker, user, request, &audience)
                         .await
                         .map_err(unknown)?,
                 );
             }
-            Unsure::Rehearsal(rehearsal) => match self.upstream.forward(*rehearsal, outcome.audit_id()).await? {
-                Forwarded::Answer(answer) if answer.status().is_success() => {
-                    told.rehearsed = Some(whole(answer).await?);
+            Unsure::Rehearsal(rehearsal) => {
+                if account == Account::Records {
+                    live.turn(asker).await.map_err(unknown)?;
                 }
-                answer => return Ok(Some(answer)),
-            },
+                match self.upstream.forward(*rehearsal, outcome.audit_id()).await? {
+                    Forwarded::Answer(answer) if answer.status().is_success() => {
+                        told.rehearsed = Some(whole(answer).await?);
+                    }
+                    answer => return Ok(Some(answer)),
+                }
+            }
         }
         Ok(None)
+    }
+}
+
+/// What is asked for a write is asked for.
+fn account(authorized: &Authorized) -> Account {
+    match &authorized.head().info().target {
+        Target::Resource(request) if request.resource.resource == "events" => Account::Events,
+        _ => Account::Decisions,
     }
 }
 

@@ -27,6 +27,9 @@ const KUBELET_SIGNERS: &[&str] = &[
 
 impl NodeRestriction {
     pub(super) fn certificate(&self, write: &Write<'_>) -> Result<Edit, No> {
+        if !write.minds(Rule::RestrictionCertificates) {
+            return Ok(Edit::default());
+        }
         if matches!(write.content, Content::Apply(_)) {
             // It may create one.
             return Err(unsupported_patch().into());
@@ -59,6 +62,9 @@ impl NodeRestriction {
     }
 
     pub(super) fn pod_certificate<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        if !write.minds(Rule::RestrictionPodCertificates) {
+            return Ok(Edit::default());
+        }
         if !self.pod_certificates {
             refuse(write, "PodCertificateRequest feature gate is disabled")?;
         }

@@ -113,6 +113,9 @@ const STATUS: Shape = Shape::Struct(&[
 
 impl NodeRestriction {
     pub(super) fn claim<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        if !write.minds(Rule::RestrictionPersistentVolumeClaims) {
+            return Ok(Edit::default());
+        }
         if write.request.subresource != "status" {
             write.refuse(Rule::RestrictionPersistentVolumeClaims, "may only update PVC status")?;
             return Ok(Edit::default());

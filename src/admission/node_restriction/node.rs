@@ -16,10 +16,10 @@ use crate::{
 };
 
 /// What no write may change.
-const GUARDED: &[&[&str]] = &[
-    &["metadata", "ownerReferences"],
-    &["spec", "configSource"],
-    &["spec", "taints"],
+const GUARDED: &[(Rule, &[&str])] = &[
+    (Rule::RestrictionNodeOwners, &["metadata", "ownerReferences"]),
+    (Rule::RestrictionNodeConfigSource, &["spec", "configSource"]),
+    (Rule::RestrictionNodeTaints, &["spec", "taints"]),
 ];
 const LABELS: &[&str] = &["metadata", "labels"];
 
@@ -64,13 +64,20 @@ impl NodeRestriction {
     }
 
     fn updated<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        let is_status = write.request.subresource == "status";
+        let minds = GUARDED.iter().any(|(rule, _)| write.minds(*rule))
+            || write.minds(Rule::RestrictionNodeLabels)
+            || is_status && write.minds(Rule::NodesAddresses);
+        if !minds {
+            return Ok(Edit::default());
+        }
         self.takes(write)?;
         if matches!(&write.content, Content::Patch(patch) if self.leaves_node_alone(write, patch)) {
             return Ok(Edit::default());
         }
         let change = write.change(known)?;
         judge(write, &change)?;
-        if write.request.subresource == "status" {
+        if is_status {
             self.extended.addresses(write, Some(&change.old), &change.new, known)?;
         }
         write.at_version(&change)
@@ -78,11 +85,13 @@ impl NodeRestriction {
 
     fn created<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
         let (node, sent) = (quote(write.node), write.sent()?);
-        if at(sent, &["spec", "configSource"])?.is_some() {
+        if write.minds(Rule::RestrictionNodeConfigSource) && at(sent, &["spec", "configSource"])?.is_some() {
             let why = format_args!("node {node} is not allowed to create pods with a non-nil configSource");
             write.refuse(Rule::RestrictionNodeConfigSource, why)?;
         }
-        if let Some(labels) = labels::forbidden(&[], &labels_of(sent)?) {
+        if write.minds(Rule::RestrictionNodeLabels)
+            && let Some(labels) = labels::forbidden(&[], &labels_of(sent)?)
+        {
             let why = format_args!("node {node} is not allowed to set the following labels: {labels}");
             write.refuse(Rule::RestrictionNodeLabels, why)?;
         }
@@ -92,7 +101,8 @@ impl NodeRestriction {
 
     /// Whether a patch leaves everything alone that is guarded, whatever it is applied to.
     fn leaves_node_alone(&self, write: &Write<'_>, patch: &Patch<'_>) -> bool {
-        if !stays_what_it_is(patch) || GUARDED.iter().any(|path| patch.touches(path)) {
+        let mut guarded = GUARDED.iter().filter(|(rule, _)| write.minds(*rule));
+        if !stays_what_it_is(patch) || guarded.any(|(_, path)| patch.touches(path)) {
             return false;
         }
         if self.extended.guards_addresses(write, patch) {
@@ -101,7 +111,9 @@ impl NodeRestriction {
         let is_free = |(key, value): (&str, &Json<'_>)| {
             !labels::is_forbidden(key) && matches!(value, Json::String(_) | Json::Null)
         };
-        !patch.touches(LABELS) || patch.merged(LABELS).is_some_and(|labels| labels.iter().all(is_free))
+        !write.minds(Rule::RestrictionNodeLabels)
+            || !patch.touches(LABELS)
+            || patch.merged(LABELS).is_some_and(|labels| labels.iter().all(is_free))
     }
 }
 
@@ -109,25 +121,28 @@ fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), 
     let node = quote(write.node);
     let same = |path: &[&str], shape| Ok::<_, Rejection>(is_same(shape, at(old, path)?, at(new, path)?));
     // Old kubelets drop it when they write their status.
-    if at(new, &["spec", "configSource"])?.is_some() && !same(&["spec", "configSource"], &CONFIG_SOURCE)? {
+    if write.minds(Rule::RestrictionNodeConfigSource)
+        && at(new, &["spec", "configSource"])?.is_some()
+        && !same(&["spec", "configSource"], &CONFIG_SOURCE)?
+    {
         let why = format_args!("node {node} is not allowed to update configSource to a new non-nil configSource");
         write.refuse(Rule::RestrictionNodeConfigSource, why)?;
     }
-    if !same(&["spec", "taints"], &TAINTS)? {
+    if write.minds(Rule::RestrictionNodeTaints) && !same(&["spec", "taints"], &TAINTS)? {
         let why = format_args!("node {node} is not allowed to modify taints");
         write.refuse(Rule::RestrictionNodeTaints, why)?;
     }
-    if !same(&["metadata", "ownerReferences"], &Shape::OWNER_REFERENCES)? {
+    if write.minds(Rule::RestrictionNodeOwners) && !same(&["metadata", "ownerReferences"], &Shape::OWNER_REFERENCES)? {
         let why = format_args!("node {node} is not allowed to modify ownerReferences");
         write.refuse(Rule::RestrictionNodeOwners, why)?;
     }
-    match labels::forbidden(&labels_of(old)?, &labels_of(new)?) {
-        Some(labels) => {
-            let why = format_args!("is not allowed to modify labels: {labels}");
-            write.refuse(Rule::RestrictionNodeLabels, why)
-        }
-        None => Ok(()),
+    if write.minds(Rule::RestrictionNodeLabels)
+        && let Some(labels) = labels::forbidden(&labels_of(old)?, &labels_of(new)?)
+    {
+        let why = format_args!("is not allowed to modify labels: {labels}");
+        write.refuse(Rule::RestrictionNodeLabels, why)?;
     }
+    Ok(())
 }
 
 fn labels_of<'j>(object: &'j Json<'_>) -> Result<Vec<(&'j str, &'j str)>, Rejection> {

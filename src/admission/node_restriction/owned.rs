@@ -28,6 +28,9 @@ impl NodeRestriction {
     }
 
     pub(super) fn slice<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        if !write.minds(Rule::RestrictionResourceSlices) {
+            return Ok(Edit::default());
+        }
         let foreign = |verb: &str| -> Result<Edit, No> {
             let why = format_args!("can only {verb} ResourceSlice with the same NodeName as the requesting node");
             write.refuse(Rule::RestrictionResourceSlices, why)?;
@@ -64,6 +67,9 @@ impl NodeRestriction {
 }
 
 fn is_named_like_the_node(write: &Write<'_>, rule: Rule, refusal: &str) -> Result<Edit, No> {
+    if !write.minds(rule) {
+        return Ok(Edit::default());
+    }
     let name = match write.operation {
         Operation::Create if write.request.subresource.is_empty() => named(write.sent()?)?,
         _ => &write.request.name,

@@ -19,6 +19,13 @@ const LABELS: &[&str] = &["metadata", "labels"];
 const MIRROR: &[&str] = &["metadata", "annotations", MIRROR_POD_ANNOTATION];
 const CLAIM_STATUSES: &[&str] = &["status", "resourceClaimStatuses"];
 const EXTENDED_CLAIM_STATUS: &[&str] = &["status", "extendedResourceClaimStatus"];
+/// What no write of a status may change.
+const GUARDED: &[(Rule, &[&str])] = &[
+    (Rule::RestrictionPodLabels, LABELS),
+    (Rule::RestrictionMirrorAnnotation, MIRROR),
+    (Rule::RestrictionPodClaims, CLAIM_STATUSES),
+    (Rule::RestrictionPodClaims, EXTENDED_CLAIM_STATUS),
+];
 
 const CLAIM_STATUSES_SHAPE: Shape = Shape::List(&Shape::Struct(&[
     ("name", Shape::Plain),
@@ -65,8 +72,16 @@ impl NodeRestriction {
     }
 
     fn status<'a>(&self, write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+        let minds_whose = write.minds(Rule::RestrictionPods);
+        let minds_content = GUARDED.iter().any(|(rule, _)| write.minds(*rule));
+        if !minds_whose && !minds_content && !self.extended.minds_pod_status(write) {
+            return Ok(Edit::default());
+        }
         self.takes(write)?;
         if matches!(&write.content, Content::Patch(patch) if self.leaves_pod_alone(write, patch)) {
+            if !minds_whose {
+                return Ok(Edit::default());
+            }
             let Some(pod) = pod(write, known) else {
                 return Err(missing(write).into());
             };
@@ -88,12 +103,12 @@ impl NodeRestriction {
 
     /// Whether a patch leaves everything alone that is guarded, whatever it is applied to.
     fn leaves_pod_alone(&self, write: &Write<'_>, patch: &Patch<'_>) -> bool {
-        let guarded = [LABELS, MIRROR, CLAIM_STATUSES, EXTENDED_CLAIM_STATUS];
+        let mut guarded = GUARDED.iter().filter(|(rule, _)| write.minds(*rule));
         // A uid that is not plainly set could come out as any.
         let is_plain = !patch.touches(&["metadata", "uid"]) || patch.metadata("uid").is_some();
         is_plain
             && stays_what_it_is(patch)
-            && !guarded.iter().any(|path| patch.touches(path))
+            && !guarded.any(|(_, path)| patch.touches(path))
             && !self.extended.guards_pod_status(write, patch)
     }
 }
@@ -102,17 +117,21 @@ fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), 
     let node = quote(write.node);
     let same = |path: &[&str], shape| Ok::<_, Rejection>(is_same(shape, at(old, path)?, at(new, path)?));
     is_own(write, old)?;
-    if !same(LABELS, &Shape::TEXTS)? {
+    if write.minds(Rule::RestrictionPodLabels) && !same(LABELS, &Shape::TEXTS)? {
         let why = format_args!("node {node} cannot update labels through pod status");
         write.refuse(Rule::RestrictionPodLabels, why)?;
     }
-    if !same(CLAIM_STATUSES, &CLAIM_STATUSES_SHAPE)? {
+    let minds_claims = write.minds(Rule::RestrictionPodClaims);
+    if minds_claims && !same(CLAIM_STATUSES, &CLAIM_STATUSES_SHAPE)? {
         let why = format_args!("node {node} cannot update resource claim statues");
         write.refuse(Rule::RestrictionPodClaims, why)?;
     }
-    if !same(EXTENDED_CLAIM_STATUS, &EXTENDED_CLAIM_STATUS_SHAPE)? {
+    if minds_claims && !same(EXTENDED_CLAIM_STATUS, &EXTENDED_CLAIM_STATUS_SHAPE)? {
         let why = format_args!("node {node} cannot update extended resource claim status");
         write.refuse(Rule::RestrictionPodClaims, why)?;
+    }
+    if !write.minds(Rule::RestrictionMirrorAnnotation) {
+        return Ok(());
     }
     // Whether a pod is a mirror decides what it gives its node.
     let what = match (mirror::annotation(old)?, mirror::annotation(new)?) {
@@ -127,6 +146,9 @@ fn judge(write: &Write<'_>, Change { old, new }: &Change<'_, '_>) -> Result<(), 
 }
 
 fn is_own(write: &Write<'_>, stored: &Json<'_>) -> Result<(), No> {
+    if !write.minds(Rule::RestrictionPods) {
+        return Ok(());
+    }
     let spec = at(stored, &["spec"])?.unwrap_or(&Json::Null);
     if text(spec, "nodeName")? == write.node {
         Ok(())
@@ -136,6 +158,9 @@ fn is_own(write: &Write<'_>, stored: &Json<'_>) -> Result<(), No> {
 }
 
 fn deleted<'a>(write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+    if !write.minds(Rule::RestrictionPods) {
+        return Ok(Edit::default());
+    }
     let foreign = || -> Result<Edit, No> {
         let node = quote(write.node);
         let why = format_args!("node {node} can only delete pods with spec.nodeName set to itself");
@@ -154,6 +179,9 @@ fn deleted<'a>(write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
 }
 
 fn evicted<'a>(write: &Write<'a>, known: &Known<'a>) -> Result<Edit, No> {
+    if !write.minds(Rule::RestrictionPods) {
+        return Ok(Edit::default());
+    }
     match pod(write, known) {
         None => Err(not_found("pod", &write.request.name).into()),
         Some(pod) if !pod.is_own => {

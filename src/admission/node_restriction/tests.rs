@@ -21,7 +21,7 @@ use test_case::test_case;
 use self::world::World;
 use super::*;
 use crate::{
-    admission::{Admission, Notes, Tie, Told, write::Writer},
+    admission::{Admission, Tie, Told, write::Writer},
     api::quote,
     caller::User,
     graph::Snapshot,
@@ -132,73 +132,105 @@ fn ask(
         ..User::default()
     };
     let operation = Operation::of(&head.info().verb).unwrap();
-    let mut told = Told::default();
-    let mut questions = Vec::new();
-    loop {
-        assert!(questions.len() < 8, "{questions:?}");
-        let modes = &rules.modes;
+    let modes = &rules.modes;
+    let look = rules.node_restriction.look("n1", &head.info().verb, request, modes);
+    let read = || {
         let writer = Writer {
             node: "n1",
             user: &user,
-            modes,
+            modes: modes.enforced(),
         };
-        let write = match rules.node_restriction.look("n1", &head.info().verb, request, modes) {
-            Look::Away => return ("away".to_owned(), questions),
-            Look::AtHead => Write::unread(writer, operation, (&head, request)),
-            Look::AtBody => Write::read(writer, operation, (&head, request), body),
+        match look {
+            Look::AtBody | Look::AtSmallBody => Write::read(writer, operation, (&head, request), body),
+            Look::Away | Look::AtHead => Write::unread(writer, operation, (&head, request)),
+        }
+    };
+    let mut asked = Asked {
+        world,
+        request,
+        content_type,
+        told: Told::default(),
+        questions: Vec::new(),
+    };
+    if look == Look::Away {
+        return ("away".to_owned(), asked.questions);
+    }
+    let enforced = rules.node_restriction.enforces("n1", request, modes);
+    let mut passed = loop {
+        let known = Known::new(graph, true, &asked.told);
+        let judged = match read() {
+            Ok(write) if enforced => rules.node_restriction.judge(&write, &known),
+            Err(rejection) if enforced => Err(rejection.into()),
+            _ => Ok(Edit::default()),
         };
-        let known = Known::new(graph, true, &told);
-        let mut notes = Notes::default();
-        let judged = write.map_err(No::from).and_then(|write| {
-            let judged = rules.node_restriction.judge(&write, &known);
-            notes = write.into_notes();
-            judged
-        });
-        let wanted = match judged {
-            Ok(edit) => match known.consulted() {
-                consulted if consulted.is_empty() || notes.findings.is_empty() => {
-                    let mut passed = passed(&edit, content_type, request);
-                    for Finding { rule, mode, message } in notes.findings {
-                        passed += &format!(" [{mode} {rule}: {message}]");
-                    }
-                    return (passed, questions);
+        let no = match (judged, known.consulted()) {
+            (Ok(edit), _) => break passed(&edit, content_type, request),
+            (Err(No::Refused(rejection)), consulted) if consulted.is_empty() => {
+                let details = rejection.details.as_deref();
+                let kind = details.map(|details| details.kind.as_str()).unwrap_or_default();
+                let refused = format!("{} {} {kind}", rejection.code.as_u16(), rejection.message);
+                return (refused.trim_end().to_owned(), asked.questions);
+            }
+            (Err(No::Refused(_)), consulted) => No::Unsure(consulted),
+            (Err(no), _) => no,
+        };
+        asked.answer(no, "");
+    };
+    // And now for the record.
+    loop {
+        let known = Known::new(graph, true, &asked.told);
+        let Ok(write) = read() else {
+            return (passed + " [unread]", asked.questions);
+        };
+        let finds = rules.node_restriction.find(write, modes, &known);
+        if let Some(no) = finds.wants {
+            asked.answer(no, "for the record: ");
+            continue;
+        }
+        for Finding { rule, mode, message } in finds.notes.findings {
+            passed += &format!(" [{mode} {rule}: {message}]");
+        }
+        if finds.unread {
+            passed += " [unread]";
+        }
+        return (passed, asked.questions);
+    }
+}
+
+/// What was asked of upstream, and what it said.
+struct Asked<'w> {
+    world: &'w World,
+    request: &'w ResourceRequest,
+    content_type: &'w str,
+    told: Told,
+    questions: Vec<String>,
+}
+
+impl Asked<'_> {
+    fn answer(&mut self, no: No, why: &str) {
+        assert!(self.questions.len() < 12, "{:?}", self.questions);
+        let mut ask = |question: String| self.questions.push(format!("{why}{question}"));
+        match no {
+            No::Refused(rejection) => panic!("{rejection:?} is no question"),
+            No::Stored => {
+                ask("stored".to_owned());
+                self.told.stored = Some(self.world.stored(self.request));
+            }
+            No::Audience(audience) => {
+                ask(format!("audience {}", quote(&audience)));
+                self.told.audience = Some(audience == "granted");
+            }
+            No::Rehearse(edit) => {
+                ask(format!("rehearse {}", passed(&edit, self.content_type, self.request)));
+                self.told.rehearsed = Some(self.world.rehearsed.clone());
+            }
+            No::Unsure(wanted) => {
+                for wanted in wanted {
+                    ask(wanted.key().to_string());
+                    let fact = self.world.fact(wanted.key());
+                    self.told.objects.push((wanted, fact));
                 }
-                consulted => consulted,
-            },
-            Err(No::Refused(rejection)) => match known.consulted() {
-                consulted if consulted.is_empty() => {
-                    let details = rejection.details.as_deref();
-                    let kind = details.map(|details| details.kind.as_str()).unwrap_or_default();
-                    return (
-                        format!("{} {} {kind}", rejection.code.as_u16(), rejection.message)
-                            .trim_end()
-                            .to_owned(),
-                        questions,
-                    );
-                }
-                consulted => consulted,
-            },
-            Err(No::Unsure(wanted)) => wanted,
-            Err(No::Stored) => {
-                questions.push("stored".to_owned());
-                told.stored = Some(world.stored(request));
-                continue;
             }
-            Err(No::Audience(audience)) => {
-                questions.push(format!("audience {}", quote(&audience)));
-                told.audience = Some(audience == "granted");
-                continue;
-            }
-            Err(No::Rehearse(edit)) => {
-                questions.push(format!("rehearse {}", passed(&edit, content_type, request)));
-                told.rehearsed = Some(world.rehearsed.clone());
-                continue;
-            }
-        };
-        for wanted in wanted {
-            questions.push(wanted.key().to_string());
-            let fact = world.fact(wanted.key());
-            told.objects.push((wanted, fact));
         }
     }
 }
@@ -287,7 +319,7 @@ fn a_node_without_a_name_may_nothing(uri: &str) -> String {
     let writer = Writer {
         node: "",
         user: &user,
-        modes,
+        modes: *modes,
     };
     let write = Write::read(writer, Operation::Create, (&head, request), body).unwrap();
     let told = Told::default();

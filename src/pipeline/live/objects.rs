@@ -4,9 +4,8 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::{json, value::RawValue};
-use tokio::time::timeout;
 
-use super::{Live, PATIENCE, Unknown, is_name, target};
+use super::{Asker, Live, Unknown, is_name, target};
 use crate::{
     admission::{Fact, Wanted},
     api::GroupResource,
@@ -22,15 +21,15 @@ impl Live {
     /// The object that a request writes; nothing if there is none.
     pub(in crate::pipeline) async fn stored(
         &self,
-        node: &str,
+        asker: Asker<'_>,
         request: &ResourceRequest,
     ) -> Result<Option<Bytes>, Unknown> {
-        let found = self.one::<Box<RawValue>>(node, request).await?;
+        let found = self.one::<Box<RawValue>>(asker, request).await?;
         Ok(found.map(|object| Bytes::from(Box::<str>::from(object).into_string())))
     }
 
     /// What rules want to know of an object; nothing if it is not there.
-    pub(in crate::pipeline) async fn fact(&self, node: &str, wanted: &Wanted) -> Result<Option<Fact>, Unknown> {
+    pub(in crate::pipeline) async fn fact(&self, asker: Asker<'_>, wanted: &Wanted) -> Result<Option<Fact>, Unknown> {
         let (group, version, resource) = match wanted.kind {
             Kind::CsiDriver => ("storage.k8s.io", "v1", "csidrivers"),
             Kind::Node => ("", "v1", "nodes"),
@@ -52,19 +51,19 @@ impl Live {
             selectors: Selectors::default(),
         };
         Ok(match wanted.kind {
-            Kind::Pod => self.one::<Pod>(node, &request).await?.map(Box::new).map(Fact::Pod),
-            Kind::CsiDriver => self.facts::<CsiDriver>(node, &request).await?,
-            Kind::Node => self.facts::<Node>(node, &request).await?,
-            Kind::PersistentVolume => self.facts::<PersistentVolume>(node, &request).await?,
-            Kind::PersistentVolumeClaim => self.facts::<PersistentVolumeClaim>(node, &request).await?,
-            _ => self.facts::<ServiceAccount>(node, &request).await?,
+            Kind::Pod => self.one::<Pod>(asker, &request).await?.map(Box::new).map(Fact::Pod),
+            Kind::CsiDriver => self.facts::<CsiDriver>(asker, &request).await?,
+            Kind::Node => self.facts::<Node>(asker, &request).await?,
+            Kind::PersistentVolume => self.facts::<PersistentVolume>(asker, &request).await?,
+            Kind::PersistentVolumeClaim => self.facts::<PersistentVolumeClaim>(asker, &request).await?,
+            _ => self.facts::<ServiceAccount>(asker, &request).await?,
         })
     }
 
     /// Whether upstream's authorizers let the user have tokens of a service account for the audience.
     pub(in crate::pipeline) async fn grants_audience(
         &self,
-        node: &str,
+        asker: Asker<'_>,
         user: &User,
         request: &ResourceRequest,
         audience: &str,
@@ -91,8 +90,8 @@ impl Live {
                 },
             },
         });
-        self.turn(node).await?;
-        let _asking = self.asking.acquire().await.map_err(|_| Unknown::Limited)?;
+        self.turn(asker).await?;
+        let _asking = self.asking(asker.account).await?;
         self.reads.inc();
         let answer = self.upstream.ask(Method::POST, REVIEWS, None, Some(&review)).await;
         match answer.map_err(|error| Unknown::Upstream(upstream::chain(error.as_ref())))? {
@@ -106,29 +105,26 @@ impl Live {
 
     async fn facts<T: Asserts + DeserializeOwned>(
         &self,
-        node: &str,
+        asker: Asker<'_>,
         request: &ResourceRequest,
     ) -> Result<Option<Fact>, Unknown> {
-        let found = self.one::<T>(node, request).await?;
+        let found = self.one::<T>(asker, request).await?;
         Ok(found.and_then(|object| object.facts()).map(Fact::Other))
     }
 
     /// As a list of one, for which the gate has the right already.
-    async fn one<T: DeserializeOwned>(&self, node: &str, request: &ResourceRequest) -> Result<Option<T>, Unknown> {
+    async fn one<T: DeserializeOwned>(
+        &self,
+        asker: Asker<'_>,
+        request: &ResourceRequest,
+    ) -> Result<Option<T>, Unknown> {
         let names = [&request.namespace, &request.name, &request.version];
         if request.name.is_empty() || !names.into_iter().all(|name| is_name(name)) {
             // Nothing is called that, and it could mean something else in a URL.
             return Ok(None);
         }
-        self.turn(node).await?;
-        Ok(self.read::<T>(&target(request)).await?.into_iter().next())
-    }
-
-    /// Waits until the node may make the gate ask once more.
-    async fn turn(&self, node: &str) -> Result<(), Unknown> {
-        let _waiting = self.wait(node)?;
-        let known = self.node(node);
-        let turn = async { known.allowance.lock().await.take(self.limits).await };
-        timeout(PATIENCE, turn).await.map_err(|_| Unknown::Limited)
+        self.turn(asker).await?;
+        let found = self.read::<T>(asker.account, &target(request)).await?;
+        Ok(found.into_iter().next())
     }
 }

@@ -3,29 +3,6 @@ use test_case::test_case;
 use super::*;
 use crate::api::GroupResource;
 
-/// Whatever happens before: so many in a row, then one after the other.
-#[tokio::test(start_paused = true)]
-async fn an_allowance_is_a_burst_and_a_rate() {
-    let limits = Limits {
-        burst: 5,
-        per_second: 2,
-    };
-    let began = Instant::now();
-    let mut allowance = Allowance::new(limits);
-    for (reads, milliseconds) in [(5, 0), (1, 500), (1, 1000), (4, 3000)] {
-        for _ in 0..reads {
-            allowance.take(limits).await;
-        }
-        assert_eq!(began.elapsed().as_millis(), milliseconds);
-    }
-    tokio::time::advance(Duration::from_secs(3600)).await;
-    let later = Instant::now();
-    for _ in 0..6 {
-        allowance.take(limits).await;
-    }
-    assert_eq!(later.elapsed().as_millis(), 500, "no more than the burst is saved up");
-}
-
 #[test_case("node-a.example.com", true)]
 #[test_case("", true; "none")]
 #[test_case("..", false)]

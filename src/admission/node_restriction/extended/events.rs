@@ -5,8 +5,9 @@ use crate::{
     admission::{Content, Edit},
     api::{clip, quote},
     json::Json,
+    patch::Patch,
     rejection::Rejection,
-    rules::Rule,
+    rules::{Mode, Rule},
 };
 
 /// Where the two forms of an event have what is looked at: core and `events.k8s.io`.
@@ -25,6 +26,9 @@ const EVENTS: Form = Form {
     about: "regarding",
     source: "deprecatedSource",
 };
+/// Who reports and what else it is about, in both forms.
+const ALIKE: &[&str] = &["related", "reportingController", "reportingInstance"];
+const RULES: &[Rule] = &[Rule::EventsObject, Rule::EventsSource];
 const MAX_SHOWN: usize = 64;
 
 impl Extended {
@@ -42,13 +46,21 @@ impl Extended {
                 )?;
                 Ok(Edit::default())
             }
-            (Content::Object(sent), Operation::Create) => {
+            (Content::Object(sent), operation) => {
                 form.judge(write, &sent.json, known)?;
-                Ok(Edit::default())
+                // To put an event where there is none creates it.
+                if operation == Operation::Create || known.stored()?.is_none() {
+                    return Ok(Edit::default());
+                }
+                let change = write.change(known)?;
+                form.judge(write, &change.old, known)?;
+                write.at_version(&change)
             }
-            // To put an event where there is none creates it.
-            (Content::Object(sent), _) if known.stored()?.is_none() => {
-                form.judge(write, &sent.json, known)?;
+            // What kubelets send all day, that something has happened again, is not worth a question if nothing can come of it
+            // but a record.
+            (Content::Patch(patch), _)
+                if is_only_recorded(write) && known.stored().is_err() && !form.touches(patch) =>
+            {
                 Ok(Edit::default())
             }
             _ => {
@@ -62,7 +74,23 @@ impl Extended {
 }
 
 impl Form {
+    /// Whether a patch may change what is looked at.
+    fn touches(&self, patch: &Patch<'_>) -> bool {
+        let own = [self.about, self.source];
+        own.iter().chain(ALIKE).any(|key| patch.touches(&[key]))
+    }
+
     fn judge<'a>(&self, write: &Write<'a>, event: &Json<'_>, known: &Known<'a>) -> Result<(), No> {
+        if write.minds(Rule::EventsObject) {
+            self.judge_object(write, event, known)?;
+        }
+        if write.minds(Rule::EventsSource) {
+            self.judge_source(write, event)?;
+        }
+        Ok(())
+    }
+
+    fn judge_object<'a>(&self, write: &Write<'a>, event: &Json<'_>, known: &Known<'a>) -> Result<(), No> {
         let node = quote(write.node);
         let about = read::field(event, self.about)?.unwrap_or(&Json::Null);
         let related = read::field(event, "related")?;
@@ -73,10 +101,14 @@ impl Form {
                 let why = format_args!(
                     "node {node} can only write events about itself and pods bound to it, not about {kind} {name}"
                 );
-                write.refuse(Rule::EventsObject, why)?;
-                break;
+                return write.refuse(Rule::EventsObject, why);
             }
         }
+        Ok(())
+    }
+
+    fn judge_source(&self, write: &Write<'_>, event: &Json<'_>) -> Result<(), No> {
+        let node = quote(write.node);
         let source = read::field(event, self.source)?.unwrap_or(&Json::Null);
         let sources = [read::text(source, "host")?, read::text(event, "reportingInstance")?];
         let mut named = sources.into_iter().filter(|source| !source.is_empty()).peekable();
@@ -86,6 +118,10 @@ impl Form {
         }
         Ok(())
     }
+}
+
+fn is_only_recorded(write: &Write<'_>) -> bool {
+    RULES.iter().all(|rule| write.mode(*rule) != Mode::Enforce)
 }
 
 /// Whether it is the node or a pod of its. The uid does not matter: a kubelet has its own for static pods, and for its node.

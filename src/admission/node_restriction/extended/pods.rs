@@ -15,7 +15,7 @@ use crate::{
     json::Json,
     patch::Patch,
     rejection::Rejection,
-    rules::{Mode, Rule},
+    rules::Rule,
 };
 
 /// One sort of what pods are marked with.
@@ -61,7 +61,7 @@ impl Extended {
     /// What a mirror pod may be like.
     pub(in super::super) fn mirror_pod(&self, write: &Write<'_>, pod: &Json<'_>) -> Result<(), No> {
         let node = quote(write.node);
-        for marks in MARKS {
+        for marks in MARKS.iter().filter(|marks| write.minds(marks.on_mirror_pods)) {
             let given = marks.of(pod)?;
             let restricted = given.iter().map(|(key, _)| *key).filter(|key| !(marks.free)(self, key));
             if let Some(named) = named(restricted) {
@@ -84,7 +84,7 @@ impl Extended {
     /// What a node may change of a pod beside its status: on what it leaves alone it is not judged.
     pub(in super::super) fn pod_status(&self, write: &Write<'_>, change: &Change<'_, '_>) -> Result<(), No> {
         let node = quote(write.node);
-        for marks in MARKS {
+        for marks in MARKS.iter().filter(|marks| write.minds(marks.on_status)) {
             let (old, new) = (marks.of(&change.old)?, marks.of(&change.new)?);
             let changed = old.symmetric_difference(&new).map(|(key, _)| *key);
             if let Some(named) = named(changed.filter(|key| !(marks.free)(self, key))) {
@@ -98,9 +98,14 @@ impl Extended {
         Ok(())
     }
 
+    /// Whether anybody wants to know.
+    pub(in super::super) fn minds_pod_status(&self, write: &Write<'_>) -> bool {
+        MARKS.iter().any(|marks| write.minds(marks.on_status))
+    }
+
     /// Whether a patch of a pod's status may change what one of these rules is about.
     pub(in super::super) fn guards_pod_status(&self, write: &Write<'_>, patch: &Patch<'_>) -> bool {
-        let mut guarded = MARKS.iter().filter(|marks| write.mode(marks.on_status) != Mode::Off);
+        let mut guarded = MARKS.iter().filter(|marks| write.minds(marks.on_status));
         guarded.any(|marks| patch.touches(&["metadata", marks.key]))
     }
 }

@@ -70,11 +70,71 @@ fn created(about: &Value, host: &str, instance: &str) -> String {
 #[test_case("gone", "strategic", r#"{"count":2}"# => r#"404 events "gone" not found"#; "gone")]
 #[test_case("own", "apply", r#"{"count":2}"# => "is forbidden: this gate cannot tell what becomes of an applied event"; "apply")]
 fn patched(name: &str, kind: &str, patch: &str) -> String {
-    let found = patched_by(&extended(), kind, &format!("{CORE}/{name}"), patch);
-    let tied = "passes, tied to the version";
-    let found = if found.starts_with(tied) { tied } else { &found };
-    let found = found.strip_prefix(&format!(r#"403 events "{name}" "#)).unwrap_or(found);
-    found.strip_suffix(" events").unwrap_or(found).to_owned()
+    let in_group = |group: &str, patch: &str| {
+        let found = patched_by(&extended(), kind, &format!("{group}/{name}"), patch);
+        let found = found.replace("events.events.k8s.io", "events");
+        let tied = "passes, tied to the version";
+        let found = if found.starts_with(tied) { tied } else { &found };
+        let found = found.strip_prefix(&format!(r#"403 events "{name}" "#)).unwrap_or(found);
+        found.strip_suffix(" events").unwrap_or(found).to_owned()
+    };
+    let found = in_group(CORE, patch);
+    let renamed = patch
+        .replace("involvedObject", "regarding")
+        .replace(r#""source"#, r#""deprecatedSource"#)
+        .replace("/source", "/deprecatedSource");
+    assert_eq!(in_group(EVENTS, &renamed), found, "events.k8s.io");
+    found
+}
+
+/// An event that is there is put in place of by whoever it belongs to, before and after.
+#[test_case("own", "n1" => "passes, tied to the version"; "its own")]
+#[test_case("own", "n2" => object(r#"Node "n2""#); "its own to be another's")]
+#[test_case("foreign", "n1" => object(r#"Node "n2""#); "another's to be its own")]
+#[test_case("foreign", "n2" => object(r#"Node "n2""#); "another's")]
+fn put(name: &str, node: &str) -> String {
+    let put = |group: &str| {
+        let sent = event(group, &json!({"kind": "Node", "name": node}), node, node);
+        let sent = with(&sent, &["metadata", "name"], json!(name));
+        let (found, _) = told(&World::default(), &extended(), "PUT", &format!("{group}/{name}"), &sent);
+        let found = found.replace("events.events.k8s.io", "events");
+        let tied = "passes, tied to the version";
+        let found = if found.starts_with(tied) { tied } else { &found };
+        let found = found.strip_prefix(&format!(r#"403 events "{name}" "#)).unwrap_or(found);
+        found.strip_suffix(" events").unwrap_or(found).to_owned()
+    };
+    let found = put(CORE);
+    assert_eq!(put(EVENTS), found, "events.k8s.io");
+    found
+}
+
+/// What cannot be judged for want of an answer leaves what can.
+#[test]
+fn put_without_an_answer() {
+    let mut rules = extended();
+    rules.modes.set(Rule::EventsObject, Mode::Audit);
+    rules.modes.set(Rule::EventsSource, Mode::Audit);
+    let sent = event(CORE, &json!({"kind": "Pod", "namespace": "ns", "name": "p2"}), "n2", "");
+    let sent = with(&sent, &["metadata", "name"], json!("own"));
+    let request = Request::put(format!("{CORE}/own")).header(CONTENT_TYPE, "application/json");
+    let head = Head::read(request.body(()).unwrap().into_parts().0).unwrap();
+    let Target::Resource(request) = &head.info().target else {
+        panic!("no resource");
+    };
+    let (user, modes) = (User::default(), rules.modes.enforced());
+    let writer = Writer {
+        node: "n1",
+        user: &user,
+        modes,
+    };
+    let write = Write::read(writer, Operation::Update, (&head, request), sent.as_bytes()).unwrap();
+    let (told, graph) = (Told::default(), World::default().graph());
+    let known = Known::new((&graph, true), true, &told);
+    let finds = rules.node_restriction.find(write, &rules.modes, &known);
+    assert!(finds.wants.is_some());
+    let found: Vec<Rule> = finds.notes.findings.iter().map(|finding| finding.rule).collect();
+    // That the pod is another's, only the graph has said.
+    assert_eq!(found, [Rule::EventsSource]);
 }
 
 #[test]

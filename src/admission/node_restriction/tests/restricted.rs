@@ -198,15 +198,13 @@ fn observed(uri: &str, body: &str) -> MirrorPod {
     let writer = Writer {
         node: "n1",
         user: &user,
-        modes,
+        modes: modes.enforced(),
     };
     let write = Write::read(writer, Operation::Create, (&head, request), body.as_bytes()).unwrap();
     let (told, graph) = (Told::default(), World::default().graph());
-    rules
-        .node_restriction
-        .judge(&write, &Known::new((&graph, true), true, &told))
-        .unwrap();
-    *write.into_notes().mirror_pod.unwrap()
+    let known = Known::new((&graph, true), true, &told);
+    let notes = rules.node_restriction.find(write, modes, &known).notes;
+    *notes.mirror_pod.unwrap()
 }
 
 fn changed(what: &str) -> String {

@@ -131,7 +131,7 @@ impl World {
 
     pub(super) fn stored(&self, request: &ResourceRequest) -> Option<Bytes> {
         if request.resource.resource == "events" {
-            return event(&request.name).map(|event| Bytes::from(event.to_string()));
+            return event(&request.resource.group, &request.name).map(|event| Bytes::from(event.to_string()));
         }
         let kind = match request.resource.resource.as_str() {
             "nodes" => Kind::Node,
@@ -209,16 +209,20 @@ pub(super) fn marked() -> Value {
     pod
 }
 
-/// One about n1, and one about n2.
-fn event(name: &str) -> Option<Value> {
+/// One about n1, and one about n2, in either form.
+fn event(group: &str, name: &str) -> Option<Value> {
     let node = match name {
         "own" => "n1",
         "foreign" => "n2",
         _ => return None,
     };
+    let (about, source) = match group {
+        "" => ("involvedObject", "source"),
+        _ => ("regarding", "deprecatedSource"),
+    };
     Some(json!({
         "metadata": {"namespace": "ns", "name": name, "uid": "E", "resourceVersion": "7"},
-        "involvedObject": {"kind": "Node", "name": node}, "source": {"host": node}, "count": 1,
+        about: {"kind": "Node", "name": node}, source: {"host": node}, "count": 1,
     }))
 }
 

@@ -1,0 +1,62 @@
+//! Finds out what is only recorded about a write. It must not be felt: what is missing is asked for on an account of its own, and
+//! where it is not to be had at once, the write goes on without.
+
+use std::{sync::Arc, time::Duration};
+
+use http::StatusCode;
+use tokio::time::timeout;
+
+use super::{Pipeline, QUESTIONS};
+use crate::{
+    admission::{Found, Known, Missed, Notes, Payload, Told},
+    authorizer::Authorized,
+    pipeline::{live::Account, outcome::Outcome},
+};
+
+/// How long a write is held up for it.
+const GLANCE: Duration = Duration::from_millis(500);
+
+impl Pipeline {
+    /// What rules find that are not enforced. Whatever that takes holds nobody up: the graph is not waited for, and upstream is
+    /// asked little and not for long. What could not be found out is not held against the node.
+    pub(super) async fn find(
+        &self,
+        authorized: &Arc<Authorized>,
+        payload: &mut Payload,
+        (mut found, mut told, trusted): (Found, Told, bool),
+        outcome: &Outcome,
+    ) -> Notes {
+        let metrics = &self.writes.metrics;
+        let find = async {
+            for _ in 0..QUESTIONS {
+                let Some(wants) = found.wants.take() else { return Ok(()) };
+                let asked = self.ask(authorized, (wants, Account::Records), &mut told, outcome);
+                match asked.await {
+                    Ok(None) => {}
+                    Ok(Some(_)) => return Err("upstream"),
+                    Err(rejection) if rejection.code == StatusCode::TOO_MANY_REQUESTS => return Err("limited"),
+                    Err(_) => return Err("upstream"),
+                }
+                let graph = self.judge.graph.load_full();
+                let fresh = self.judge.graph.freshness().doubt().is_none();
+                let known = Known::new((&graph, trusted), fresh, &told);
+                found = self.writes.admission.find(authorized, payload, &known);
+            }
+            match found.wants {
+                Some(_) => Err("limited"),
+                None => Ok(()),
+            }
+        };
+        match timeout(GLANCE, find).await {
+            Ok(Ok(())) => {}
+            Ok(Err(why)) => metrics.missed(why),
+            Err(_) => metrics.missed("upstream"),
+        }
+        match found.missed {
+            Some(Missed::Large) => metrics.missed("large"),
+            Some(Missed::Unread) => metrics.missed("unread"),
+            None => {}
+        }
+        found.notes
+    }
+}
