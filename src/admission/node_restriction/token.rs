@@ -23,11 +23,19 @@ impl NodeRestriction {
         if write.operation != Operation::Create || write.request.subresource != "token" {
             return Ok(Edit::default());
         }
+        let minds_audiences = self.audiences && write.minds(Rule::RestrictionTokenAudiences);
+        if !minds_audiences && !write.minds(Rule::RestrictionTokens) {
+            return Ok(Edit::default());
+        }
         let spec = at(write.sent()?, &["spec"])?.unwrap_or(&Json::Null);
         let bound = at(spec, &["boundObjectRef"])?.unwrap_or(&Json::Null);
         let name = text(bound, "name")?;
         if text(bound, "apiVersion")? != "v1" || text(bound, "kind")? != "Pod" || name.is_empty() {
             write.refuse(Rule::RestrictionTokens, "node requested token not bound to a pod")?;
+            if minds_audiences {
+                // Without a pod there are no volumes that it could be for.
+                judge_audiences(write, None, spec, known)?;
+            }
             return Ok(Edit::default());
         }
         let uid = text(bound, "uid")?;
@@ -49,17 +57,21 @@ impl NodeRestriction {
             let why = "node requested token bound to a pod scheduled on a different node";
             write.refuse(Rule::RestrictionTokens, why)?;
         }
-        if self.audiences {
-            match audience(spec)? {
-                Some(audience) => has_use_for(write, &pod, audience, known)?,
-                None => write.refuse(
-                    Rule::RestrictionTokenAudiences,
-                    "node may only request 0 or 1 audiences",
-                )?,
-            }
+        if minds_audiences {
+            judge_audiences(write, Some(&pod), spec, known)?;
         }
         // The pod's uid stands in the request: it cannot become another.
         Ok(Edit::default())
+    }
+}
+
+fn judge_audiences(write: &Write<'_>, pod: Option<&KnownPod>, spec: &Json<'_>, known: &Known<'_>) -> Result<(), No> {
+    match audience(spec)? {
+        Some(audience) => has_use_for(write, pod, audience, known),
+        None => write.refuse(
+            Rule::RestrictionTokenAudiences,
+            "node may only request 0 or 1 audiences",
+        ),
     }
 }
 
@@ -75,9 +87,9 @@ fn audience<'j>(spec: &'j Json<'_>) -> Result<Option<&'j str>, Rejection> {
     }
 }
 
-fn has_use_for(write: &Write<'_>, pod: &KnownPod, audience: &str, known: &Known<'_>) -> Result<(), No> {
+fn has_use_for(write: &Write<'_>, pod: Option<&KnownPod>, audience: &str, known: &Known<'_>) -> Result<(), No> {
     let (mut errors, mut seen) = (Vec::new(), HashSet::new());
-    for source in pod.facts.tokens.sources() {
+    for source in pod.into_iter().flat_map(|pod| pod.facts.tokens.sources()) {
         let wants = match source {
             TokenSource::Audience(named) => Ok(named.as_ref() == audience),
             TokenSource::Driver(driver) => driver_wants(driver, audience, known),

@@ -84,3 +84,15 @@ fn request(reference: &serde_json::Value, audiences: &[&str]) -> String {
 fn refused(why: &str) -> String {
     format!(r#"403 serviceaccounts "sa1" is forbidden: {why} serviceaccounts"#)
 }
+
+/// That a token is bound to no pod of the node, and that no pod of its has a use for it, are two things.
+#[test_case(&json!(["nobody", "vault"]) => r#"403 serviceaccounts "sa1" is forbidden: node may only request 0 or 1 audiences serviceaccounts"#; "several")]
+#[test_case(&json!(["vault"]) => r#"403 serviceaccounts "sa1" is forbidden: audience "vault" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience serviceaccounts"#; "one")]
+#[test_case(&json!(["granted"]) => "passes"; "one that it may have")]
+fn unbound_for_audiences(audiences: &serde_json::Value) -> String {
+    let mut rules = upstream();
+    rules.modes.set(Rule::RestrictionTokens, Mode::Audit);
+    let body = json!({"spec": {"audiences": audiences}}).to_string();
+    let found = told(&World::default(), &rules, "POST", TOKEN, &body).0;
+    found.split(" [").next().unwrap().to_owned()
+}
