@@ -40,10 +40,9 @@ impl Extended {
         };
         match (&write.content, write.operation) {
             (Content::Apply(_), _) => {
-                write.refuse(
-                    Rule::EventsObject,
-                    "this gate cannot tell what becomes of an applied event",
-                )?;
+                for rule in RULES {
+                    write.refuse(*rule, "this gate cannot tell what becomes of an applied event")?;
+                }
                 Ok(Edit::default())
             }
             (Content::Object(sent), operation) => {

@@ -108,6 +108,20 @@ fn put(name: &str, node: &str) -> String {
     found
 }
 
+/// Whichever rule is enforced refuses it.
+#[test_case(Rule::EventsObject)]
+#[test_case(Rule::EventsSource)]
+fn applied(enforced: Rule) {
+    let mut rules = extended();
+    rules.modes.set(Rule::EventsObject, Mode::Audit);
+    rules.modes.set(Rule::EventsSource, Mode::Audit);
+    let apply = |rules: &Admission| patched_by(rules, "apply", &format!("{CORE}/own"), r#"{"count":2}"#);
+    let found = apply(&rules);
+    assert_eq!(found.matches("[Audit events/").count(), 2, "{found}");
+    rules.modes.set(enforced, Mode::Enforce);
+    assert!(apply(&rules).starts_with("403 "), "{enforced}");
+}
+
 /// What cannot be judged for want of an answer leaves what can.
 #[test]
 fn put_without_an_answer() {
