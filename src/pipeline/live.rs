@@ -181,11 +181,12 @@ impl Live {
 
     /// As much of the graph as tells whether the node may read the object, as it is at some time after this was called.
     pub(super) async fn graph(&self, node: &str, key: Key<'_>, request: &ResourceRequest) -> Result<Told, Unknown> {
+        // Kubernetes gives all these no other names; none can mean something else in a URL.
         let names = [node, key.namespace, &request.version];
         // Kubernetes does not mind what a certificate signing request is called.
         let named = key.kind == Kind::CertificateSigningRequest || is_name(key.name);
         if !named || !names.into_iter().all(is_name) {
-            // Nothing is called that, and it could mean something else in a URL.
+            // Nothing is called that.
             return Ok(Told::alone(Arc::default()));
         }
         let asked = Instant::now();
@@ -366,9 +367,10 @@ fn target(request: &ResourceRequest) -> String {
     };
     let namespace = match request.namespace.as_str() {
         "" => String::new(),
-        namespace => format!("/namespaces/{namespace}"),
+        namespace => format!("/namespaces/{}", utf8_percent_encode(namespace, ESCAPED)),
     };
-    let (version, resource) = (&request.version, &request.resource.resource);
+    let version = utf8_percent_encode(&request.version, ESCAPED);
+    let resource = &request.resource.resource;
     let name = selected(&request.name);
     format!("{prefix}/{version}{namespace}/{resource}?fieldSelector=metadata.name%3D{name}")
 }

@@ -39,6 +39,15 @@ impl Live {
             Kind::ServiceAccount => ("", "v1", "serviceaccounts"),
             kind => return Err(Unknown::Upstream(format!("no rule asks for a {}", kind.as_str()))),
         };
+        let is_namespaced = matches!(
+            wanted.kind,
+            Kind::PersistentVolumeClaim | Kind::Pod | Kind::ServiceAccount
+        );
+        let is_somewhere = wanted.namespace.is_empty() != is_namespaced && !wanted.name.is_empty();
+        if !is_somewhere || !is_name(&wanted.namespace) || !is_name(&wanted.name) {
+            // Nothing of these kinds is called that.
+            return Ok(None);
+        }
         let request = ResourceRequest {
             resource: GroupResource {
                 group: group.to_owned(),
@@ -112,16 +121,14 @@ impl Live {
         Ok(found.and_then(|object| object.facts()).map(Fact::Other))
     }
 
-    /// As a list of one, for which the gate has the right already.
+    /// As a list of one, for which the gate has the right already. Any letter may stand in the name of an event, and is escaped.
     async fn one<T: DeserializeOwned>(
         &self,
         asker: Asker<'_>,
         request: &ResourceRequest,
     ) -> Result<Option<T>, Unknown> {
-        let names = [&request.namespace, &request.name, &request.version];
-        if request.name.is_empty() || !names.into_iter().all(|name| is_name(name)) {
-            // Nothing is called that, and it could mean something else in a URL.
-            return Ok(None);
+        if matches!(request.name.as_str(), "" | "." | "..") {
+            return Err(Unknown::Upstream("nothing can be asked for by such a name".to_owned()));
         }
         self.turn(asker).await?;
         let found = self.read::<T>(asker.account, &target(request)).await?;

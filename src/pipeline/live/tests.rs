@@ -40,6 +40,15 @@ fn only_names_are_put_into_a_question(text: &str, is: bool) {
     "/apis/certificates.k8s.io/v1/certificatesigningrequests?fieldSelector=metadata.name%3DA%5Fb%5C%2Cc%5C%3D%5C%5Cd%26e%23%C3%A4%2F..";
     "a name of any letters"
 )]
+#[test_case(
+    "",
+    "v1",
+    "N&s",
+    "events",
+    "Odd_name:1",
+    "/api/v1/namespaces/N%26s/events?fieldSelector=metadata.name%3DOdd%5Fname%3A1";
+    "a place of any letters"
+)]
 fn the_object_is_asked_for_as_a_list_of_one(
     group: &str,
     version: &str,
