@@ -321,6 +321,44 @@ async fn check_names_what_mode_own_lacks() {
     assert!(printed.contains(missing), "missing {missing} in\n{printed}");
 }
 
+/// What the gate lacks for the rules on events is an error if they are enforced, and nothing if they are off.
+#[test_case("Enforce", "FAIL", "with events/object and events/source enforced, nodes that change events get 503"; "enforced")]
+#[test_case("Warn", "warn", "events/object and events/source will not find what nodes change of events"; "recorded")]
+#[test_case("Off", "", ""; "off")]
+#[tokio::test(flavor = "multi_thread")]
+async fn check_looks_at_events_for_the_rules_on_them(mode: &str, mark: &str, why: &str) {
+    let Some(cluster) = shared(Guard::None).await else {
+        return;
+    };
+    let modes = format!("rules: {{modes: {{events/object: {mode}, events/source: {mode}}}}}\n");
+    let name = format!("events-{mode}");
+    let config = cluster.configuration(&format!("{name}.yaml"), FRONT_PROXY, &modes);
+    let printed = String::from_utf8(tokio::task::block_in_place(|| run_check(&config)).stdout).unwrap();
+    let has = [
+        "list events in all namespaces",
+        "list events.events.k8s.io in all namespaces",
+    ];
+    for right in has {
+        assert_eq!(
+            printed.contains(&format!("the gate may {right}")),
+            mode != "Off",
+            "{printed}"
+        );
+    }
+    cluster.user(&name, &name, None);
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text.replace("gate.kubeconfig", &format!("{name}.kubeconfig"))).unwrap();
+    let printed = String::from_utf8(tokio::task::block_in_place(|| run_check(&config)).stdout).unwrap();
+    for right in has {
+        let line = printed
+            .lines()
+            .find(|line| line.contains(&format!("the gate may not {right}")));
+        let line = line.unwrap_or_default();
+        assert!(line.contains(why) && line.trim_start().starts_with(mark), "{printed}");
+        assert_eq!(line.is_empty(), mode == "Off", "{printed}");
+    }
+}
+
 async fn may_impersonate(cluster: &Cluster) {
     cluster
         .grant(include_str!("../config/kubernetes/impersonate.yaml"))

@@ -7,7 +7,13 @@ use super::{
     Report,
     upstream::{ask, refusal},
 };
-use crate::{api::names, caller::User, upstream::Upstream, watch};
+use crate::{
+    api::names,
+    caller::User,
+    rules::{self, Mode, Modes},
+    upstream::Upstream,
+    watch,
+};
 
 /// As much of a manifest as tells which rights are needed.
 #[derive(Deserialize)]
@@ -38,6 +44,9 @@ const IMPERSONATE: &[(&str, &str, &str)] = &[
 
 /// What nodes read to find out what is served.
 const DISCOVERY: &[&str] = &["/api", "/apis", "/openapi/v3", "/version"];
+
+/// Those that ask for an event that is stored.
+const EVENT_RULES: &[rules::Rule] = &[rules::Rule::EventsObject, rules::Rule::EventsSource];
 
 const ACCESS_REVIEW: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
@@ -126,6 +135,37 @@ pub(super) async fn informer_rights(own: &Upstream, config: &watch::Config, repo
     }
     allowed.dedup();
     report.ok(format!("the gate may list and watch {}", allowed.join(", ")));
+}
+
+/// Whose an event is that a node changes, only the event itself can tell.
+pub(super) async fn event_rights(own: &Upstream, modes: &Modes, report: &mut Report) {
+    let named = |wanted: &[Mode]| {
+        let rules = EVENT_RULES.iter().filter(|rule| wanted.contains(&modes.of(**rule)));
+        rules.map(|rule| rule.id()).collect::<Vec<_>>().join(" and ")
+    };
+    let (enforced, recorded) = (named(&[Mode::Enforce]), named(&[Mode::Warn, Mode::Audit]));
+    if enforced.is_empty() && recorded.is_empty() {
+        return;
+    }
+    for group in ["", "events.k8s.io"] {
+        let attributes = json!({"verb": "list", "group": group, "resource": "events"});
+        let right = match group {
+            "" => "list events in all namespaces".to_owned(),
+            group => format!("list events.{group} in all namespaces"),
+        };
+        match access(own, None, &json!({"resourceAttributes": attributes})).await {
+            Ok((true, _)) => report.ok(format!("the gate may {right}")),
+            Ok((false, _)) if enforced.is_empty() => report.warn(format!(
+                "the gate may not {right}: {recorded} will not find what nodes change of events; \
+                 see config/kubernetes/informers.yaml"
+            )),
+            Ok((false, _)) => report.fail(format!(
+                "the gate may not {right}: with {enforced} enforced, nodes that change events get 503; \
+                 see config/kubernetes/informers.yaml"
+            )),
+            Err(error) => report.warn(format!("cannot tell whether the gate may {right}: {error}")),
+        }
+    }
 }
 
 /// Only tokens for audiences that no volume of a pod names hang on it.

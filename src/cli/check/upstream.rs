@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::{
     Report, quarantine,
     rights::{
-        access, discovery_rights, impersonation_rights, informer_rights, own_rights, review_rights, token_rights,
+        access, discovery_rights, event_rights, impersonation_rights, informer_rights, own_rights, review_rights,
+        token_rights,
     },
 };
 use crate::{
@@ -90,6 +91,7 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
         }
     }
     informer_rights(&own, &config.graph.watch, report).await;
+    event_rights(&own, &config.admission.modes, report).await;
     if config.admission.node_restriction.audiences {
         review_rights(&own, report).await;
     }
