@@ -1,13 +1,20 @@
 //! Rules that are enforced, warned of, recorded or off: what the client, upstream and the operator see of each.
 
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
 use http::{Request, StatusCode};
 use scopegate::demo::site::FRONT_PROXY;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
-use crate::gate::{Answer, Gate};
+use crate::gate::{Answer, Client, Gate};
 
 const FOREIGN: &str = "/api/v1/namespaces/default/secrets/secret-of-web-on-node-b";
 const PODS: &str = "/api/v1/namespaces/kube-system/pods";
+const EVENTS: &str = "/api/v1/namespaces/default/events";
 
 /// What the audit event says that rules had against a request.
 async fn findings(gate: &Gate, answer: &Answer) -> Vec<(String, String)> {
@@ -198,4 +205,124 @@ async fn what_is_only_recorded_is_not_cut() {
         while http_body_util::BodyExt::frame(&mut body).await.is_some() {}
     });
     assert!(ended.await.is_err(), "the watch was cut");
+}
+
+/// An event of node-a about itself.
+fn event(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"},
+        "involvedObject": {"kind": "Node", "name": "node-a"}, "source": {"component": "kubelet", "host": "node-a"}, "count": 1,
+    })
+}
+
+/// The sum of a metric over all its labels.
+async fn total(gate: &Gate, name: &str) -> f64 {
+    let metrics = gate.admin(Request::get("/metrics"), "").await.body;
+    let lines = metrics.lines().filter(|line| line.starts_with(name));
+    lines
+        .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
+        .sum()
+}
+
+/// Sends patches of an event all at once, and gives back how many passed.
+async fn burst(client: &Arc<Client>, target: &str, patch: &'static str, count: usize) -> usize {
+    let mut sending = JoinSet::new();
+    for _ in 0..8 {
+        let (client, target) = (Arc::clone(client), target.to_owned());
+        sending.spawn(async move {
+            let mut passed = 0;
+            for _ in 0..count / 8 {
+                let request = Request::patch(&target).header("content-type", "application/strategic-merge-patch+json");
+                let answer = client.send(request, patch).await.unwrap();
+                passed += usize::from(answer.code == StatusCode::OK);
+            }
+            passed
+        });
+    }
+    sending.join_all().await.into_iter().sum()
+}
+
+/// By default events are only looked at for the record: that one has happened again is one request to upstream, and neither that
+/// nor what is asked for the record keeps a read waiting that has to be made sure of.
+#[tokio::test(flavor = "multi_thread")]
+async fn events_cost_what_they_would_without_the_gate() {
+    let gate = Gate::start(FRONT_PROXY, "").await;
+    let answer = create(&gate, EVENTS, &event("e")).await;
+    assert_eq!(answer.code, StatusCode::CREATED, "{}", answer.body);
+    let client = Arc::new(Client::new(&gate.site.file("node-a.kubeconfig")).await);
+    let target = format!("{EVENTS}/e");
+    let before = gate.forwarded().len();
+    let again = r#"{"count":2,"message":"again","lastTimestamp":"2026-01-01T00:00:00Z"}"#;
+    assert_eq!(burst(&client, &target, again, 200).await, 200);
+    assert_eq!(gate.forwarded().len() - before, 200);
+    assert_eq!(total(&gate, "scopegate_graph_live_reads_total").await, 0.0);
+
+    // These want to know what is stored: more of them than are asked for. None of them is refused.
+    let moved = r#"{"involvedObject":{"name":"node-b"}}"#;
+    let sending = {
+        let (client, target) = (Arc::clone(&client), target.clone());
+        tokio::spawn(async move { burst(&client, &target, moved, 200).await })
+    };
+    let began = Instant::now();
+    for _ in 0..5 {
+        let answer = gate.get("node-a", FOREIGN).await;
+        assert_eq!(answer.code, StatusCode::FORBIDDEN, "{}", answer.body);
+    }
+    // Each waits for the graph once.
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert_eq!(sending.await.unwrap(), 200);
+    let missed = total(&gate, "scopegate_node_write_findings_missed_total{why=\"limited\"}").await;
+    let found = total(&gate, "scopegate_rule_violations_total{rule=\"events/object\"").await;
+    assert!(missed > 0.0 && found > 0.0, "{missed} missed, {found} found");
+    assert_eq!(missed + found, 200.0);
+}
+
+/// With a rule at Audit nobody waits for the graph, whatever it is that it does not know.
+#[tokio::test]
+async fn what_is_only_recorded_waits_for_nothing() {
+    let more = "rules: {modes: {node/secrets: Audit}}\ngraph: {lagWait: 5s}\n";
+    let gate = Gate::start(FRONT_PROXY, more).await;
+    let began = Instant::now();
+    let answer = gate.get("node-a", FOREIGN).await;
+    assert_eq!(findings(&gate, &answer).await, [finding("node/secrets", "Audit")]);
+    let mut about = event("e");
+    about["involvedObject"] = json!({"kind": "Pod", "namespace": "default", "name": "web-on-node-b"});
+    let answer = create(&gate, EVENTS, &about).await;
+    assert_eq!(answer.code, StatusCode::CREATED, "{}", answer.body);
+    assert_eq!(findings(&gate, &answer).await, [finding("events/object", "Audit")]);
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+}
+
+/// Nothing can come of looking at an event but a record: one that is large is not kept for that, however many there are.
+#[tokio::test(flavor = "multi_thread")]
+async fn large_events_are_not_looked_at() {
+    let gate = Gate::start(FRONT_PROXY, "").await;
+    let client = Arc::new(Client::new(&gate.site.file("node-a.kubeconfig")).await);
+    let mut sending = JoinSet::new();
+    for number in 0..6 {
+        let client = Arc::clone(&client);
+        sending.spawn(async move {
+            let mut event = event(&format!("large-{number}"));
+            event["involvedObject"]["name"] = json!("node-b");
+            event["message"] = json!("m".repeat(900_000));
+            let request = Request::post(EVENTS).header("content-type", "application/json");
+            client.send(request, event.to_string()).await.unwrap()
+        });
+    }
+    for answer in sending.join_all().await {
+        assert_eq!(answer.code, StatusCode::CREATED, "{}", answer.message());
+    }
+    let missed = total(&gate, "scopegate_node_write_findings_missed_total{why=\"large\"}").await;
+    assert_eq!(missed, 6.0);
+}
+
+/// The gate takes no YAML, but the API server does: what only a recorded rule cannot read is not the gate's to refuse.
+#[tokio::test]
+async fn what_only_a_recorded_rule_cannot_read_passes() {
+    let gate = Gate::start(FRONT_PROXY, "").await;
+    let request = Request::post(EVENTS).header("content-type", "application/yaml");
+    let answer = gate.send("node-a", request, "kind: Event").await;
+    assert!(gate.forwarded().contains(&format!("POST {EVENTS}")), "{}", answer.body);
+    let missed = total(&gate, "scopegate_node_write_findings_missed_total{why=\"unread\"}").await;
+    assert_eq!(missed, 1.0);
 }

@@ -2,6 +2,7 @@ mod apply;
 mod attacks;
 mod between;
 pub(crate) mod encode;
+mod events;
 mod kubelet;
 mod modes;
 mod pod_certificates;
