@@ -121,6 +121,11 @@ impl<'a> Known<'a> {
         }
     }
 
+    /// Whether upstream has said that there is no such pod.
+    pub fn is_no_pod(&self, namespace: &str, name: &str) -> bool {
+        matches!(self.told(Key::new(Kind::Pod, namespace, name)), Some(None))
+    }
+
     /// A pod as upstream has it, however much the graph may know.
     pub fn whole_pod(&self, namespace: &str, name: &str) -> Result<Option<&'a Pod>, No> {
         let key = Key::new(Kind::Pod, namespace, name);

@@ -2,10 +2,11 @@
 
 mod event;
 mod events;
+mod findings;
 mod metrics;
 mod recorded;
 
-use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Instant};
+use std::{net::SocketAddr, sync::Arc, time::Instant};
 
 use http::{
     HeaderValue, Method, Request, Response, StatusCode,
@@ -16,7 +17,11 @@ use jiff::Timestamp;
 use tracing::{debug, info, warn};
 use uuid::Uuid;
 
-use self::{events::Events, recorded::Body};
+use self::{
+    events::Events,
+    findings::{named, violated, warning},
+    recorded::Body,
+};
 pub use self::{metrics::Metrics, recorded::RecordedBody};
 use super::{Pipeline, shares::Taken, streams::Cut};
 use crate::{
@@ -28,7 +33,7 @@ use crate::{
     rejection::{Fault, Rejection},
     reply::{self, Wishes},
     request::{Head, RequestInfo, Target},
-    rules::{Finding, Mode, Rule},
+    rules::{Finding, Mode},
     server::{Hangup, Takeover},
     upstream::{Streaming, Tunnel, Unjoined},
 };
@@ -87,8 +92,6 @@ pub(super) enum End {
 const CLIENT_CLOSED_REQUEST: u16 = 499;
 /// Longest client-chosen text that is kept in an event, in characters.
 const MAX_TEXT: usize = 1024;
-/// Longest message in a warning; clients cut what is longer.
-const MAX_WARNING: usize = 256;
 
 impl Outcome {
     pub(super) fn begin<B>(pipeline: &Arc<Pipeline>, peer: SocketAddr, request: &Request<B>) -> Self {
@@ -349,34 +352,6 @@ impl Drop for Outcome {
     }
 }
 
-/// For the client to read, as kube-apiserver words warnings: code 299, and nobody in particular who warns.
-fn warning(finding: &Finding) -> Option<HeaderValue> {
-    if finding.mode != Mode::Warn {
-        return None;
-    }
-    let mut text = format!("scopegate will refuse this by rule {}: ", finding.rule);
-    let message = clip(&finding.message, MAX_WARNING);
-    for c in message.chars() {
-        match c {
-            '"' | '\\' => text.extend(['\\', c]),
-            ' '..='~' => text.push(c),
-            _ => text.push('?'),
-        }
-    }
-    HeaderValue::from_str(&format!("299 - \"{text}\"")).ok()
-}
-
-/// The rules that were against a request, each once, however much each has found.
-fn violated(findings: &[Finding], refused: Option<Rule>) -> BTreeSet<(Rule, Mode)> {
-    let found = findings.iter().map(|finding| (finding.rule, finding.mode));
-    found.chain(refused.map(|rule| (rule, Mode::Enforce))).collect()
-}
-
-/// The names of the rules.
-fn named(findings: &[Finding]) -> Vec<&'static str> {
-    findings.iter().map(|finding| finding.rule.id()).collect()
-}
-
 /// The client's own identifier if it sent a plain one, so that its log can be matched too; else a new one.
 fn audit_id<B>(request: &Request<B>) -> String {
     let plain =
@@ -387,63 +362,4 @@ fn audit_id<B>(request: &Request<B>) -> String {
         .and_then(|value| value.to_str().ok());
     sent.filter(plain)
         .map_or_else(|| Uuid::new_v4().to_string(), str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use test_case::test_case;
-
-    use super::*;
-
-    fn finding(rule: Rule, mode: Mode, message: &str) -> Finding {
-        let message = message.to_owned();
-        Finding { rule, mode, message }
-    }
-
-    /// As RFC 9110 has it: a code, nobody in particular, and a quoted text, which ends where it ends.
-    #[test_case("plain" => "plain"; "plain")]
-    #[test_case("a \"b\"" => r#"a \"b\""#; "quotes")]
-    #[test_case(r"a\b\" => r"a\\b\\"; "backslashes")]
-    #[test_case("a\", 299 - \"b" => r#"a\", 299 - \"b"#; "another warning")]
-    #[test_case("a\r\nSet-Cookie: b\0\x7f\u{85}" => "a??Set-Cookie: b???"; "control characters")]
-    #[test_case("Zürich \u{202e}\u{1f600}" => "Z?rich ??"; "not ASCII")]
-    #[test_case(&"x".repeat(10_000) => format!("{}?", "x".repeat(MAX_WARNING)); "very long")]
-    #[test_case(&"\"".repeat(10_000) => format!("{}?", "\\\"".repeat(MAX_WARNING)); "very long, of quotes")]
-    fn warnings(message: &str) -> String {
-        let warning = warning(&finding(Rule::NodeSecrets, Mode::Warn, message)).unwrap();
-        let text = warning.to_str().unwrap();
-        assert!(text.len() < 1024);
-        let quoted = text.strip_prefix("299 - \"").and_then(|text| text.strip_suffix('"'));
-        let mut rest = quoted.unwrap().chars();
-        while let Some(c) = rest.next() {
-            assert_ne!(c, '"', "{text}");
-            assert!(c != '\\' || rest.next().is_some(), "{text}");
-        }
-        let told = quoted
-            .unwrap()
-            .strip_prefix("scopegate will refuse this by rule node/secrets: ");
-        told.unwrap().to_owned()
-    }
-
-    #[test_case(Mode::Enforce)]
-    #[test_case(Mode::Audit)]
-    #[test_case(Mode::Off)]
-    fn nobody_is_warned_in(mode: Mode) {
-        assert_eq!(warning(&finding(Rule::NodeSecrets, mode, "x")), None);
-    }
-
-    #[test]
-    fn a_rule_counts_once_a_request() {
-        let (addresses, events) = (Rule::NodesAddresses, Rule::EventsObject);
-        let found = [addresses, events, addresses, events, addresses].map(|rule| finding(rule, Mode::Audit, "x"));
-        let counted: Vec<_> = violated(&found, Some(Rule::RestrictionNodes)).into_iter().collect();
-        assert_eq!(
-            counted,
-            [
-                (Rule::RestrictionNodes, Mode::Enforce),
-                (events, Mode::Audit),
-                (addresses, Mode::Audit)
-            ]
-        );
-    }
 }

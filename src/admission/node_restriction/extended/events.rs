@@ -123,6 +123,12 @@ fn is_only_recorded(write: &Write<'_>) -> bool {
     RULES.iter().all(|rule| write.mode(*rule) != Mode::Enforce)
 }
 
+/// Whether a pod is called as kubelets call those that they run by themselves. They report on them before there is a mirror pod, too.
+fn is_static(name: &str, node: &str) -> bool {
+    name.strip_suffix(node)
+        .is_some_and(|rest| rest.len() > 1 && rest.ends_with('-'))
+}
+
 /// Whether it is the node or a pod of its. The uid does not matter: a kubelet has its own for static pods, and for its node.
 fn is_own(write: &Write<'_>, object: &Json<'_>, known: &Known<'_>) -> Result<bool, Rejection> {
     let name = read::text(object, "name")?;
@@ -134,7 +140,10 @@ fn is_own(write: &Write<'_>, object: &Json<'_>, known: &Known<'_>) -> Result<boo
         "Pod" if name.is_empty() => false,
         "Pod" => {
             let namespace = read::text(object, "namespace")?;
-            known.pod(write.node, namespace, name).is_some_and(|pod| pod.is_own)
+            match known.pod(write.node, namespace, name) {
+                Some(pod) => pod.is_own,
+                None => is_static(name, write.node) && known.is_no_pod(namespace, name),
+            }
         }
         _ => false,
     })

@@ -46,6 +46,7 @@ impl Default for World {
                     pod("p1", "n1", &json!([audience("aud1"), claim("pvc1"), csi("inline")])),
                 ),
                 (Kind::Pod, pod("p2", "n2", &json!([audience("aud2")]))),
+                (Kind::Pod, pod("of-n2-n1", "n2", &json!([]))),
                 (
                     Kind::Pod,
                     pod(
