@@ -326,3 +326,30 @@ async fn what_only_a_recorded_rule_cannot_read_passes() {
     let missed = total(&gate, "scopegate_node_write_findings_missed_total{why=\"unread\"}").await;
     assert_eq!(missed, 1.0);
 }
+
+/// What is written where there is no such place is not looked for in the whole cluster.
+#[tokio::test]
+async fn what_is_nowhere_is_not_looked_for() {
+    let enforced = "rules: {modes: {events/object: Enforce, events/source: Enforce}}\n";
+    for more in ["", enforced] {
+        let gate = Gate::start(FRONT_PROXY, more).await;
+        let about = json!({"kind": "Node", "name": "node-a"});
+        let event =
+            json!({"metadata": {"name": "x"}, "involvedObject": about, "source": {"host": "node-a"}}).to_string();
+        for target in [
+            "/api/v1/events/x",
+            "/apis/events.k8s.io/v1/events/x",
+            "/api/v1/pods/x/status",
+        ] {
+            for (method, kind) in [("PUT", "application/json"), ("PATCH", "application/merge-patch+json")] {
+                let request = Request::builder()
+                    .method(method)
+                    .uri(target)
+                    .header("content-type", kind);
+                gate.send("node-a", request, &event).await;
+            }
+        }
+        let metrics = gate.admin(Request::get("/metrics"), "").await.body;
+        assert!(metrics.contains("\nscopegate_graph_live_reads_total 0\n"), "{metrics}");
+    }
+}

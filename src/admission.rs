@@ -31,7 +31,7 @@ pub use self::{
 };
 use crate::{
     authorizer::Authorized,
-    body::{Body, BodyError},
+    body::{Body, BodyError, MAX_SETTLED},
     caller::{Caller, Kind},
     rejection::Rejection,
     request::{Head, Query, Target},
@@ -166,6 +166,10 @@ impl Admission {
         };
         let consulted = known.consulted();
         Ok(match judged {
+            Ok(edit) if payload.is_large() => {
+                // Once is enough for what costs that much.
+                Ruling::Admitted(Admitted::new(authorized, payload, edit)?.with(Found::large()))
+            }
             Ok(edit) => {
                 let finds = self.node_restriction.find(write, &self.modes, known);
                 let admitted = Admitted::new(authorized, payload, edit)?;
@@ -235,6 +239,11 @@ impl Unsure {
 }
 
 impl Payload {
+    /// Larger than anything that nodes write all day.
+    fn is_large(&self) -> bool {
+        matches!(self, Self::Whole(body) if body.len() > MAX_SETTLED)
+    }
+
     /// To be sent. What was read whole can be sent again.
     fn take(&mut self) -> Body {
         match self {

@@ -78,7 +78,7 @@ struct Client {
 }
 
 /// Larger than what nodes write, a status with hundreds of images included.
-const MAX_SETTLED: usize = 256 * 1024;
+pub const MAX_SETTLED: usize = 256 * 1024;
 
 impl Body {
     /// What the client sends, as it comes. More than is allowed, announced or not, is an error.

@@ -65,6 +65,9 @@ async fn replicas_share_a_config_map() {
         .await;
     let listed = admin(one.admin, Request::get("/quarantine"), "").await;
     assert_eq!(listed.code, StatusCode::SERVICE_UNAVAILABLE, "{}", listed.body);
+    let put = operator(Request::put("/quarantine"), &cluster.file("admin.token"));
+    let held = admin(one.admin, put, r#"{"node":"q1"}"#).await;
+    assert_eq!(held.code, StatusCode::SERVICE_UNAVAILABLE, "{}", held.body);
     cluster
         .grant(include_str!("../../config/kubernetes/quarantine.yaml"))
         .await;

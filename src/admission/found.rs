@@ -43,6 +43,14 @@ impl Found {
         findings.is_empty() && mirror_pod.is_none() && self.wants.is_none() && self.missed.is_none()
     }
 
+    /// Nothing: nobody has looked.
+    pub(super) fn large() -> Self {
+        Self {
+            missed: Some(Missed::Large),
+            ..Self::default()
+        }
+    }
+
     /// Nothing: the request could not be read.
     pub(super) fn missed(look: Look, payload: &Payload) -> Self {
         Self {

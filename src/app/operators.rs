@@ -11,7 +11,7 @@ use http::{HeaderValue, Request, header};
 use rustls::pki_types::UnixTime;
 
 use crate::{
-    caller::Kind,
+    caller::{Caller, Kind},
     identity::{Authenticator, Presented},
     observe::admin::{Access, CHALLENGE, Desk, Operator, OperatorToken},
     pipeline::ward::Ward,
@@ -48,6 +48,7 @@ impl Operators {
             Ok(caller) if caller.kind == Kind::Other && !self.ward.current().is_about(&caller) => {
                 Access::Operator(Operator {
                     name: caller.user.name.clone(),
+                    caller: Some(caller),
                     address,
                 })
             }
@@ -60,6 +61,7 @@ impl Operators {
         match &self.token {
             Some(token) if token.load().is_in(request.headers()) => Access::Operator(Operator {
                 name: "the holder of admin.tokenFile".to_owned(),
+                caller: None,
                 address,
             }),
             _ => Access::Local,
@@ -81,6 +83,10 @@ impl Desk for QuarantineDesk {
 
     fn doubt(&self) -> Option<String> {
         self.0.doubt()
+    }
+
+    fn holds(&self, caller: &Caller) -> bool {
+        self.0.current().is_about(caller)
     }
 
     fn lasts(&self) -> bool {

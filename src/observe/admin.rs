@@ -25,6 +25,7 @@ pub use self::{
 use super::{audit, log::Level, metrics};
 use crate::{
     authorizer::Authorizer,
+    caller::Caller,
     ready::Ready,
     request::Query,
     server::Hangup,
@@ -47,7 +48,7 @@ pub struct Admin {
 }
 
 /// What the peer of a connection may use.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Access {
     /// What there is to see: it is on this machine, and may be anybody there.
     Local,
@@ -58,9 +59,11 @@ pub enum Access {
 }
 
 /// Somebody who has shown a certificate, or the token.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Operator {
     pub name: String,
+    /// Whom the certificate stands for.
+    pub caller: Option<Caller>,
     pub address: SocketAddr,
 }
 
@@ -81,7 +84,7 @@ impl Admin {
         Ok(match (request.method(), path.as_str()) {
             (&Method::GET, "/livez" | "/healthz") => health(&[], verbose),
             (&Method::GET, "/readyz") => health(&self.ready.conditions(), verbose),
-            _ if access == Access::Probe => {
+            _ if matches!(access, Access::Probe) => {
                 let message = "this needs a client certificate of admin.clientCAFile, and not a node's; on a port without TLS, the \
                                name localhost or an address\n";
                 let mut response = text(StatusCode::UNAUTHORIZED, message);

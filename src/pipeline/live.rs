@@ -92,6 +92,8 @@ struct Node {
     events_waiting: Arc<Semaphore>,
     events: Mutex<Allowance>,
     records: std::sync::Mutex<Allowance>,
+    /// Questions about single objects that are under way: all nodes share the places, and none shall have them all.
+    reading: Semaphore,
 }
 
 #[derive(Debug)]
@@ -130,6 +132,8 @@ const IDLE: Duration = Duration::from_secs(30);
 const WAITING: usize = 100;
 /// Questions of all nodes at a time, on each account.
 const ASKING: [usize; 3] = [32, 16, 8];
+/// Of these, about single objects, for one node.
+const READING: usize = 4;
 /// What a node may cause by its events: as much as a kubelet sends by default (`eventBurst`, `eventRecordQPS`), since most of it
 /// is that something has happened once more, and each of these has to be compared with what is stored.
 const EVENTS: Limits = Limits {
@@ -349,6 +353,7 @@ impl Node {
             events_waiting: Arc::new(Semaphore::new(WAITING)),
             events: Mutex::new(Allowance::new(EVENTS)),
             records: std::sync::Mutex::new(Allowance::new(limits)),
+            reading: Semaphore::new(READING),
         }
     }
 }

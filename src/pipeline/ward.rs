@@ -76,6 +76,8 @@ struct HeldIn {
     mode: &'static str,
 }
 
+/// Until what may be half written is read again.
+const MOMENT: Duration = Duration::from_millis(200);
 /// How often the store is read, and how long after its time somebody may still be held.
 const EVERY: Duration = Duration::from_secs(2);
 
@@ -197,13 +199,23 @@ impl Ward {
             let said = self.said();
             (said.waiting.clone(), said.kept.clone())
         };
-        let kept = match waiting.as_slice() {
-            [] => self.store.read().await,
+        let mut kept = self.store.read().await;
+        if !waiting.is_empty() && self.may_be_half(&kept) {
+            sleep(MOMENT).await;
+            kept = self.store.read().await;
+        }
+        let taken = match (kept, waiting.as_slice()) {
+            (Err(error), _) => Err(error),
+            (Ok(kept), []) => self.said().take(kept),
+            // Whoever adds to what is half written makes it whole.
+            (Ok(Some(kept)), _) if self.said().is_less(&kept) => Err(NotKept::half()),
             // What is gone is written anew from what is known.
-            changes => self.store.update(changes, known).await.map(Some),
+            (Ok(_), changes) => match self.store.update(changes, known).await {
+                Ok(kept) => self.said().wrote(kept, changes),
+                Err(error) => Err(error),
+            },
         };
         let mut said = self.said();
-        let taken = kept.and_then(|kept| said.take(kept, &waiting));
         said.doubt = taken.as_ref().err().map(ToString::to_string);
         self.metrics.kept.set(taken.is_ok().into());
         // Also if it failed: somebody's time may be over.
@@ -212,6 +224,18 @@ impl Ward {
             self.known.store(true, Ordering::Release);
         }
         taken
+    }
+
+    /// Whether the store lets somebody go, and was not seen to before. It is seen now.
+    fn may_be_half(&self, kept: &Result<Option<List>, NotKept>) -> bool {
+        let (Ok(Some(kept)), mut said) = (kept, self.said()) else {
+            return false;
+        };
+        let is_less = said.is_less(kept);
+        if is_less {
+            said.less = Some(kept.clone());
+        }
+        is_less
     }
 
     /// Puts in force what was said, if that is something else than before.
@@ -240,21 +264,32 @@ impl Ward {
 }
 
 impl Said {
-    /// Takes over what the store has, now that it was told of these changes.
-    fn take(&mut self, kept: Option<List>, told: &[Change]) -> Result<(), NotKept> {
+    /// Takes over what the store has.
+    fn take(&mut self, kept: Option<List>) -> Result<(), NotKept> {
         if kept.is_none() && self.present {
             return Err(NotKept::gone());
         }
         self.present |= kept.is_some();
         let kept = kept.unwrap_or_default();
-        self.waiting.retain(|change| !told.contains(change));
-        if told.is_empty() && self.kept.holds_more_than(&kept) && self.less.as_ref() != Some(&kept) {
+        if self.is_less(&kept) {
             self.less = Some(kept);
             return Ok(());
         }
         self.less = None;
         self.kept = kept;
         Ok(())
+    }
+
+    /// Takes over what the store has after it was told of these changes.
+    fn wrote(&mut self, kept: List, told: &[Change]) -> Result<(), NotKept> {
+        self.waiting.retain(|change| !told.contains(change));
+        (self.present, self.less, self.kept) = (true, None, kept);
+        Ok(())
+    }
+
+    /// Whether it lets somebody go, and was not read before.
+    fn is_less(&self, kept: &List) -> bool {
+        self.kept.holds_more_than(kept) && self.less.as_ref() != Some(kept)
     }
 }
 

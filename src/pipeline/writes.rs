@@ -14,6 +14,7 @@ use prometheus_client::{
 };
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use self::records::GLANCE;
 use super::{
     Pipeline,
     judge::PAUSE,
@@ -108,6 +109,7 @@ impl Pipeline {
         // What the graph said was wrong once is not asked of it again.
         let mut trusted = true;
         let mut earlier: Option<(Tie, Forwarded)> = None;
+        let mut glance = None;
         for left in (0..TRIES).rev() {
             let settle = self.settle(authorized, &mut payload, trusted, outcome);
             let settled = timeout(JUDGING, settle).await;
@@ -118,8 +120,9 @@ impl Pipeline {
             };
             let notes = match admitted.take_found() {
                 Some(found) => {
-                    self.find(authorized, &mut payload, (*found, told, trusted), outcome)
-                        .await
+                    let until = *glance.get_or_insert_with(|| Instant::now() + GLANCE);
+                    let found = (*found, told, trusted);
+                    self.find(authorized, &mut payload, found, until, outcome).await
                 }
                 None => Notes::default(),
             };

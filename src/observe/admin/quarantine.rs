@@ -14,6 +14,7 @@ use tracing::warn;
 use super::{Access, Admin, Operator, answer, record::Record, text, typed, whole};
 use crate::{
     api::{clip, printable},
+    caller::Caller,
     graph::{Key, Kind},
     quarantine::{Change, Entry, List, Mode, Target},
     request::Query,
@@ -26,6 +27,9 @@ pub trait Desk: Send + Sync {
 
     /// Why the list may not be what is kept, if so.
     fn doubt(&self) -> Option<String>;
+
+    /// Whether somebody is held in any way.
+    fn holds(&self, caller: &Caller) -> bool;
 
     /// Whether a restart forgets nobody.
     fn lasts(&self) -> bool;
@@ -101,10 +105,22 @@ impl Admin {
             // Not whoever happens to be on this machine.
             Access::Local | Access::Probe => Err((StatusCode::UNAUTHORIZED, NO_OPERATOR.to_owned())),
         };
+        let operator = match access {
+            Access::Operator(operator) => Some(operator),
+            Access::Local | Access::Probe => None,
+        };
         // Carried out and recorded to the end, also if the client hangs up.
         let admin = self.clone();
         let done = tokio::spawn(async move {
+            // Asked again: a body can take its time, and meanwhile whoever sends it may be held itself.
+            let held = operator
+                .and_then(|operator| operator.caller)
+                .is_some_and(|caller| admin.quarantine.holds(&caller));
             let (code, told) = match wish {
+                Ok(_) if held => (
+                    StatusCode::UNAUTHORIZED,
+                    "whoever is in quarantine is no operator".to_owned(),
+                ),
                 Ok(Wish::Hold(entry)) => admin.hold(entry).await,
                 Ok(Wish::Lift(target)) => admin.lift(&target, &record).await,
                 Err(refused) => refused,
@@ -123,7 +139,14 @@ impl Admin {
     }
 
     async fn hold(&self, entry: Entry) -> Outcome {
-        let before = self.quarantine.list().and_then(|list| list.get(&entry.target).cloned());
+        // As long as nobody knows who is held nobody passes, and what is said might take the place of something else.
+        let Some(list) = self.quarantine.list() else {
+            return (
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!("{NOT_KNOWN}; nobody passes before that"),
+            );
+        };
+        let before = list.get(&entry.target).cloned();
         let kept = self.quarantine.change(Change::Hold(entry.clone())).await;
         let mut told = entry.to_string();
         if let Some(before) = before {

@@ -5,7 +5,7 @@ use http::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::{json, value::RawValue};
 
-use super::{Asker, Live, Unknown, is_name, target};
+use super::{Account, Asker, Live, Unknown, is_name, target};
 use crate::{
     admission::{Fact, Wanted},
     api::GroupResource,
@@ -15,6 +15,8 @@ use crate::{
     upstream,
 };
 
+/// What nodes write that is in no namespace.
+const IN_NO_NAMESPACE: &[&str] = &["certificatesigningrequests", "csinodes", "nodes", "resourceslices"];
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
 impl Live {
@@ -24,6 +26,10 @@ impl Live {
         asker: Asker<'_>,
         request: &ResourceRequest,
     ) -> Result<Option<Bytes>, Unknown> {
+        if request.namespace.is_empty() && !IN_NO_NAMESPACE.contains(&request.resource.resource.as_str()) {
+            // There is no such place; upstream would look through all namespaces for it.
+            return Ok(None);
+        }
         let found = self.one::<Box<RawValue>>(asker, request).await?;
         Ok(found.map(|object| Bytes::from(Box::<str>::from(object).into_string())))
     }
@@ -131,6 +137,12 @@ impl Live {
             return Err(Unknown::Upstream("nothing can be asked for by such a name".to_owned()));
         }
         self.turn(asker).await?;
+        let known = self.node(asker.node);
+        let _reading = match asker.account {
+            Account::Records => known.reading.try_acquire().ok(),
+            Account::Decisions | Account::Events => known.reading.acquire().await.ok(),
+        }
+        .ok_or(Unknown::Limited)?;
         let found = self.read::<T>(asker.account, &target(request)).await?;
         Ok(found.into_iter().next())
     }

@@ -35,8 +35,7 @@ const SECRET: u32 = 0o600;
 impl File {
     pub(super) fn new(path: &Path) -> Self {
         Self {
-            // What a link leads to is replaced, not the link.
-            path: fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
+            path: path.to_owned(),
             alone: Arc::default(),
         }
     }
@@ -89,6 +88,8 @@ fn read(path: &Path) -> Result<Option<List>, NotKept> {
 }
 
 fn update(path: &Path, changes: &[Change], known: List) -> Result<List, NotKept> {
+    // What a link leads to now is replaced, not the link.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let failed = |error: io::Error| NotKept(format!("cannot write {}: {error}", path.display()));
     let _locked = lock(path).map_err(failed)?;
     let mut list = read(path)?.unwrap_or(known);

@@ -83,6 +83,13 @@ impl Store {
 }
 
 impl NotKept {
+    pub(super) fn half() -> Self {
+        Self(
+            "somebody seems to be writing it, who has not written everybody yet; it is read again in a moment"
+                .to_owned(),
+        )
+    }
+
     pub(super) fn gone() -> Self {
         let told =
             "it is not there any more; whoever wants to let everybody go writes items: [], and does not delete it";

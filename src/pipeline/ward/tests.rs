@@ -87,7 +87,7 @@ async fn what_is_not_kept_is_in_force() {
     ward.sync().await.unwrap();
     std::fs::remove_dir(&folder).unwrap();
     let error = ward.change(hold("n1")).await.unwrap_err();
-    assert!(error.to_string().contains("cannot write"), "{error}");
+    assert!(error.to_string().contains("cannot read"), "{error}");
     assert_eq!(ward.metrics.kept.get(), 0);
     assert!(ward.doubt().is_some());
     ward.sync().await.unwrap_err();
@@ -161,6 +161,29 @@ async fn a_late_lift_undoes_nothing_new() {
         (held(&one), held(&other)),
         (vec!["node n1".to_owned()], vec!["node n1".to_owned()])
     );
+}
+
+/// Whoever adds somebody while somebody else is writing by hand does not make what is half written whole.
+#[tokio::test]
+async fn what_is_half_written_lets_nobody_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("quarantine.json");
+    let ward = at(&path);
+    for node in ["n1", "n2"] {
+        ward.change(hold(node)).await.unwrap();
+    }
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let half = "{apiVersion: scopegate.dev/v1alpha1, kind: QuarantineList, items: [{node: n1, mode: Deny}]}";
+    std::fs::write(&path, half).unwrap();
+    let done = tokio::join!(ward.change(hold("n3")), async {
+        sleep(MOMENT / 2).await;
+        std::fs::write(&path, &whole).unwrap();
+    });
+    done.0.unwrap();
+    assert_eq!(held(&ward), ["node n1", "node n2", "node n3"]);
+    let other = at(&path);
+    other.sync().await.unwrap();
+    assert_eq!(held(&other), ["node n1", "node n2", "node n3"]);
 }
 
 /// Where a link leads is written, and the link stays.

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use http::StatusCode;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::{Pipeline, QUESTIONS};
 use crate::{
@@ -13,8 +13,8 @@ use crate::{
     pipeline::{live::Account, outcome::Outcome},
 };
 
-/// How long a write is held up for it.
-const GLANCE: Duration = Duration::from_millis(500);
+/// How long a write is held up for it, however often it is judged.
+pub(super) const GLANCE: Duration = Duration::from_millis(500);
 
 impl Pipeline {
     /// What rules find that are not enforced. Whatever that takes holds nobody up: the graph is not waited for, and upstream is
@@ -24,6 +24,7 @@ impl Pipeline {
         authorized: &Arc<Authorized>,
         payload: &mut Payload,
         (mut found, mut told, trusted): (Found, Told, bool),
+        until: Instant,
         outcome: &Outcome,
     ) -> Notes {
         let metrics = &self.writes.metrics;
@@ -47,7 +48,7 @@ impl Pipeline {
                 None => Ok(()),
             }
         };
-        match timeout(GLANCE, find).await {
+        match timeout_at(until, find).await {
             Ok(Ok(())) => {}
             Ok(Err(why)) => metrics.missed(why),
             Err(_) => metrics.missed("upstream"),

@@ -142,7 +142,7 @@ fn is_own(write: &Write<'_>, object: &Json<'_>, known: &Known<'_>) -> Result<boo
             let namespace = read::text(object, "namespace")?;
             match known.pod(write.node, namespace, name) {
                 Some(pod) => pod.is_own,
-                None => is_static(name, write.node) && known.is_no_pod(namespace, name),
+                None => !namespace.is_empty() && is_static(name, write.node) && known.is_no_pod(namespace, name),
             }
         }
         _ => false,

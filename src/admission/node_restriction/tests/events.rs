@@ -29,6 +29,7 @@ const SOURCE: &str = r#"is forbidden: node "n1" can only write events with itsel
 #[test_case(&json!({"kind": "Pod", "namespace": "ns", "name": "p1", "apiVersion": "v1"}), "n1", "n1" => "passes"; "its pod")]
 #[test_case(&json!({"kind": "Pod", "namespace": "ns", "name": "m1", "uid": "hash"}), "n1", "n1" => "passes"; "its static pod")]
 #[test_case(&json!({"kind": "Pod", "namespace": "ns", "name": "etcd-n1", "uid": "hash"}), "n1", "n1" => "passes"; "a static pod that has no mirror pod yet")]
+#[test_case(&json!({"kind": "Pod", "name": "etcd-n1"}), "n1", "n1" => object(r#"Pod "etcd-n1""#); "a static pod that is nowhere")]
 #[test_case(&json!({"kind": "Pod", "namespace": "ns", "name": "etcd-n2"}), "n1", "n1" => object(r#"Pod "etcd-n2""#); "another node's static pod")]
 #[test_case(&json!({"kind": "Pod", "namespace": "ns", "name": "-n1"}), "n1", "n1" => object(r#"Pod "-n1""#); "no static pod")]
 #[test_case(&json!({"kind": "Pod", "namespace": "ns", "name": "etcdn1"}), "n1", "n1" => object(r#"Pod "etcdn1""#); "a name that only ends so")]
