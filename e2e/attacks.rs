@@ -2,6 +2,7 @@
 //! tried nowhere else.
 
 mod extended;
+mod reads;
 mod register;
 
 use std::{
