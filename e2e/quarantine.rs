@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use test_case::test_case;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::gate::{Answer, FORWARD, Gate, Process, admin, get, operator, ready, scopegate, send, with_admin_tls};
+use crate::gate::{
+    Answer, FORWARD, Gate, Process, admin, connect, get, operator, ready, scopegate, send, with_admin_tls,
+};
 
 const OWN_SECRET: &str = "/api/v1/namespaces/default/secrets/secret-of-web-on-node-a";
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-a";
@@ -511,8 +513,27 @@ async fn operators_are_known_by_their_certificates() {
     let held = site.pki.client_ca.issue("mallory", Some("ops"), Usage::Client).unwrap();
     held.write(site.dir(), "mallory").unwrap();
     let certificate = site.file("mallory.crt").display().to_string();
+    // Also not one who has begun before.
+    let body = r#"{"node":"node-b"}"#;
+    let mut begun = connect(site.dir(), admin, "mallory", b"http/1.1").await;
+    let head = format!(
+        "PUT /quarantine HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    begun.write_all(head.as_bytes()).await.unwrap();
+    begun.flush().await.unwrap();
+    // It is let in as an operator now, and waited for.
+    tokio::time::sleep(Duration::from_millis(500)).await;
     let (printed, code) = by("alice", &["--certificate", &certificate]);
     assert_eq!(code, 0, "{printed}");
+    begun.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 1024];
+    let read = begun.read(&mut answer).await.unwrap();
+    let answer = String::from_utf8_lossy(&answer[..read]).into_owned();
+    assert!(
+        answer.starts_with("HTTP/1.1 401 ") && answer.contains("whoever is in quarantine is no operator"),
+        "{answer}"
+    );
     for wish in [
         &["--certificate", &certificate, "--lift"][..],
         &["node-a", "--lift"],

@@ -15,6 +15,11 @@ pub use quote::quote;
 pub use resource::GroupResource;
 pub use verb::Verb;
 
+/// In lower case, two digits a byte.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// At most so many characters of a text that a client chose; `…` stands for what is left out.
 pub fn clip(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {

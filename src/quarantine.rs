@@ -17,7 +17,7 @@ pub use self::{
     list::{List, Unreadable},
 };
 use crate::{
-    api::{clip, names},
+    api::{clip, hex, names},
     caller::Certificate,
 };
 
@@ -123,13 +123,13 @@ impl Target {
                 }
                 Ok(Self::Node(node.to_owned()))
             }
-            (None, Some(serial), None) => match hex(serial).as_deref().map(Certificate::significant) {
+            (None, Some(serial), None) => match unhex(serial).as_deref().map(Certificate::significant) {
                 Some([]) | None => Err(Invalid(format!("{serial:?} is not a serial number in hexadecimal"))),
                 Some(bytes) if bytes.len() > MAX_SERIAL => Err(Invalid("the serial number is too long".to_owned())),
                 Some(bytes) => Ok(Self::Serial(bytes.to_vec())),
             },
             (None, None, Some(key)) => {
-                let digest = hex(key.strip_prefix("sha256:").unwrap_or(key)).and_then(|bytes| bytes.try_into().ok());
+                let digest = unhex(key.strip_prefix("sha256:").unwrap_or(key)).and_then(|bytes| bytes.try_into().ok());
                 let what = "is not the SHA-256 of a public key, which has 64 hexadecimal digits";
                 digest
                     .map(Self::PublicKey)
@@ -145,8 +145,8 @@ impl Target {
     pub fn written(&self) -> (&'static str, String) {
         match self {
             Self::Node(node) => ("node", node.clone()),
-            Self::PublicKey(digest) => ("publicKey", digits(digest)),
-            Self::Serial(serial) => ("serial", digits(serial)),
+            Self::PublicKey(digest) => ("publicKey", hex(digest)),
+            Self::Serial(serial) => ("serial", hex(serial)),
         }
     }
 }
@@ -255,7 +255,7 @@ impl From<Entry> for Written {
 }
 
 /// As openssl and others print numbers: with or without a name, colons, and with an odd number of digits.
-fn hex(text: &str) -> Option<Vec<u8>> {
+fn unhex(text: &str) -> Option<Vec<u8>> {
     let text = text.strip_prefix("serial=").unwrap_or(text);
     let text = text.strip_prefix("0x").unwrap_or(text);
     let digits: Option<Vec<u8>> = text
@@ -269,10 +269,6 @@ fn hex(text: &str) -> Option<Vec<u8>> {
         .chunks_exact(2)
         .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit));
     Some(odd.iter().copied().chain(pairs).collect())
-}
-
-fn digits(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

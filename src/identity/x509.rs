@@ -8,7 +8,7 @@ mod crl;
 mod der;
 mod strict;
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use aws_lc_rs::digest;
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -26,7 +26,7 @@ use self::{
     strict::Certificate as Strict,
 };
 use crate::{
-    api::names,
+    api::{hex, names},
     caller::{Caller, Certificate, User},
 };
 
@@ -174,10 +174,7 @@ pub fn certificate(parsed: &X509Certificate<'_>) -> Certificate {
 }
 
 fn user(leaf: &CertificateDer<'_>, parsed: &X509Certificate<'_>, options: Options) -> Result<User, Error> {
-    let mut credential = "X509SHA256=".to_owned();
-    for byte in digest::digest(&digest::SHA256, leaf).as_ref() {
-        let _ = write!(credential, "{byte:02x}");
-    }
+    let credential = format!("X509SHA256={}", hex(digest::digest(&digest::SHA256, leaf).as_ref()));
     let extra = vec![(names::CREDENTIAL_ID_EXTRA.to_owned(), vec![credential])];
     Ok(User {
         extra,

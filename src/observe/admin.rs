@@ -1,7 +1,7 @@
 //! The admin port: probes, metrics, the log level, why a node may do something or not, and who is in quarantine.
 //!
-//! Probes answer anybody. The rest is for operators: on loopback whoever can reach it, elsewhere whoever has a
-//! certificate of the admin CA.
+//! Probes answer anybody. With TLS the rest is for operators, who have a certificate of the admin CA. Without it the port is on
+//! loopback: whoever is on this machine may look, and whoever can read the token may change something.
 
 mod quarantine;
 mod record;

@@ -10,6 +10,8 @@ use std::{
 use aws_lc_rs::{constant_time::verify_slices_are_equal, hmac, rand};
 use http::{HeaderMap, HeaderName, header::AUTHORIZATION};
 
+use crate::api::hex;
+
 /// The token in `admin.tokenFile`. It is never shown by accident.
 #[derive(Clone)]
 pub struct OperatorToken(String);
@@ -40,11 +42,10 @@ impl OperatorToken {
         }
         let mut bytes = [0; 32];
         rand::fill(&mut bytes).map_err(io::Error::other)?;
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         // Which only its owner can read; and it has its name only when it is whole, since replicas may begin at the same time.
         let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        writeln!(file, "{digits}")?;
+        writeln!(file, "{}", hex(&bytes))?;
         file.as_file().sync_all()?;
         match file.persist_noclobber(path) {
             Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
@@ -70,8 +71,7 @@ impl OperatorToken {
     /// it is the gate which listens there.
     pub fn prove(&self, challenge: &[u8]) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.0.as_bytes());
-        let tag = hmac::sign(&key, challenge);
-        tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(hmac::sign(&key, challenge).as_ref())
     }
 
     /// Whether somebody else's proof is good.

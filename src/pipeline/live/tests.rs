@@ -1,7 +1,7 @@
 use test_case::test_case;
 
 use super::*;
-use crate::api::GroupResource;
+use crate::{api::GroupResource, pipeline::tests::nowhere};
 
 #[test_case("node-a.example.com", true)]
 #[test_case("", true; "none")]
@@ -69,4 +69,32 @@ fn the_object_is_asked_for_as_a_list_of_one(
         selectors: Default::default(),
     };
     assert_eq!(target(&request), expected);
+}
+
+/// One node has no more than its share of the questions that all have in common; another one does not notice.
+#[tokio::test]
+async fn a_node_has_a_few_questions_under_way() {
+    let limits = Limits {
+        burst: 10,
+        per_second: 10,
+    };
+    let live = Live::new(limits, nowhere());
+    let event = ResourceRequest {
+        resource: GroupResource {
+            group: String::new(),
+            resource: "events".to_owned(),
+        },
+        version: "v1".to_owned(),
+        namespace: "ns".to_owned(),
+        name: "e".to_owned(),
+        subresource: String::new(),
+        selectors: Default::default(),
+    };
+    let busy = live.node("n1");
+    let _under_way = busy.reading.try_acquire_many(u32::try_from(READING).unwrap()).unwrap();
+    let ask = |node: &'static str, account| live.stored(Asker { node, account }, &event);
+    assert!(matches!(ask("n1", Account::Records).await, Err(Unknown::Limited)));
+    let waits = timeout(Duration::from_millis(50), ask("n1", Account::Events)).await;
+    assert!(waits.is_err(), "it did not wait for its turn");
+    assert!(matches!(ask("n2", Account::Events).await, Err(Unknown::Upstream(_))));
 }
