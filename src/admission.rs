@@ -35,6 +35,7 @@ use crate::{
     caller::{Caller, Kind},
     rejection::Rejection,
     request::{Head, Query, Target},
+    review::Review,
     rules::Modes,
 };
 
@@ -103,8 +104,8 @@ pub enum Unsure {
     Stored,
     /// These.
     Objects(Vec<Wanted>),
-    /// Whether the node may have tokens for the audience it wants.
-    Audience(String),
+    /// Whether upstream's authorizers allow all of these.
+    Reviews(Vec<Review>),
     /// What would come of this, which changes nothing.
     Rehearsal(Box<Admitted>),
 }
@@ -117,8 +118,8 @@ pub enum No {
     Stored,
     /// Nor without these.
     Unsure(Vec<Wanted>),
-    /// Nor without knowing whether the node may have tokens for this audience.
-    Audience(String),
+    /// Nor without knowing what upstream's authorizers say to these.
+    Reviews(Vec<Review>),
     /// Nor without knowing what would come of this.
     Rehearse(Box<Edit>),
 }
@@ -226,7 +227,7 @@ impl Unsure {
             No::Refused(rejection) => return Err(*rejection),
             No::Stored => Self::Stored,
             No::Unsure(wanted) => Self::Objects(wanted),
-            No::Audience(audience) => Self::Audience(audience),
+            No::Reviews(reviews) => Self::Reviews(reviews),
             No::Rehearse(edit) => {
                 let admitted = Admitted::new(authorized, payload, *edit)?;
                 Self::Rehearsal(Box::new(Admitted {

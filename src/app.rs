@@ -10,10 +10,9 @@ mod operators;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use http::{Method, StatusCode};
+use http::Method;
 use hyper::{Request, body::Incoming, service::service_fn};
 use prometheus_client::registry::Registry;
-use serde_json::Value;
 use tokio::sync::oneshot;
 use tracing::{info, warn};
 
@@ -26,7 +25,7 @@ use crate::{
     config::Config,
     identity::{
         Presented,
-        token::{TOKEN_REVIEWS, Tokens},
+        token::{Ask, TOKEN_REVIEWS, Tokens},
         x509::Options,
     },
     observe::{
@@ -39,6 +38,7 @@ use crate::{
         self, Connection, Pipeline, Streams,
         judge::{self, Judge},
         live::Live,
+        reviews::{self, REVIEWS, Reviews},
         shares::Shares,
         ward::{self, Place, Ward},
         writes::{self, Writes},
@@ -106,11 +106,8 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         upstream_metrics.clone(),
     );
     authenticator.tokens = config.authentication.token_review.then(|| {
-        let upstream = upstream.clone();
-        Tokens::new(
-            Arc::new(move |review| Box::pin(review_token(upstream.clone(), review))),
-            config.authentication.token_cache_ttl,
-        )
+        let ask = asks(&upstream, TOKEN_REVIEWS);
+        Tokens::new(ask, config.authentication.token_cache_ttl)
     });
 
     let serving = Server::bind("serving", config.serving.address)
@@ -139,7 +136,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     }
 
     let (metrics, judge_metrics) = (pipeline::Metrics::default(), judge::Metrics::default());
-    let write_metrics = writes::Metrics::default();
+    let (write_metrics, review_metrics) = (writes::Metrics::default(), reviews::Metrics::default());
     let mut registry = Registry::default();
     graph.metrics().register_upstream(&mut registry);
     let own = metrics::own(&mut registry);
@@ -148,6 +145,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     write_metrics.register(own);
     let live = Live::new(config.graph.live, upstream.clone());
     live.register(own);
+    review_metrics.register(own);
     graph.metrics().register(own);
     server_metrics.register(own);
     upstream_metrics.register(own);
@@ -194,6 +192,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
             },
             body_limits: config.serving.body_limits,
             shares: Shares::new(config.serving.caller_limits),
+            reviews: Reviews::new(asks(&upstream, REVIEWS), config.reviews, review_metrics),
             upstream,
             streams: Streams::default(),
             audit: sink,
@@ -335,10 +334,16 @@ fn known(graph: &Graph, ward: &Ward) -> Known {
     }
 }
 
-/// Shows upstream a token that a client sent.
-async fn review_token(upstream: Upstream, review: Value) -> Result<(StatusCode, Value), String> {
-    let asked = upstream.ask(Method::POST, TOKEN_REVIEWS, None, Some(&review)).await;
-    asked.map_err(|error| upstream::chain(error.as_ref()))
+/// Shows upstream a review of some kind, as the gate itself.
+fn asks(upstream: &Upstream, target: &'static str) -> Ask {
+    let upstream = upstream.clone();
+    Arc::new(move |review| {
+        let upstream = upstream.clone();
+        Box::pin(async move {
+            let asked = upstream.ask(Method::POST, target, None, Some(&review)).await;
+            asked.map_err(|error| upstream::chain(error.as_ref()))
+        })
+    })
 }
 
 /// Tries until upstream answers anything at all; then the gate is ready.

@@ -22,7 +22,7 @@ use crate::{
     authorizer::Authorizer,
     body,
     observe::{audit, log},
-    pipeline::{live, shares, ward},
+    pipeline::{live, reviews, shares, ward},
     server, upstream, watch,
 };
 
@@ -35,6 +35,8 @@ pub struct Config {
     pub authorizer: Authorizer,
     pub admission: Admission,
     pub graph: Graph,
+    /// How long upstream's word on who may do what counts.
+    pub reviews: reviews::Remember,
     pub kubernetes_version: KubernetesVersion,
     pub features: Features,
     /// Where it is kept who is in quarantine.

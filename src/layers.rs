@@ -19,6 +19,7 @@ const RANKS: &[(&str, u8)] = &[
     ("server", 1),
     ("graph", 2),
     ("quarantine", 2),
+    ("review", 2),
     ("authorizer", 3),
     ("admission", 4),
     ("report", 4),

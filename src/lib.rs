@@ -22,9 +22,10 @@ pub mod rejection;
 pub mod request;
 pub mod server;
 
-// 2: who refers to whom
+// 2: who refers to whom, who is held back, what upstream is asked
 pub mod graph;
 pub mod quarantine;
+pub mod review;
 
 // 3: who may do what
 pub mod authorizer;

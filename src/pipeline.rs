@@ -7,6 +7,7 @@ mod intend;
 pub mod judge;
 pub mod live;
 mod outcome;
+pub mod reviews;
 pub mod shares;
 mod streams;
 pub mod ward;
@@ -19,7 +20,7 @@ use http::{Request, Response, StatusCode, header::UPGRADE};
 use hyper::body::Incoming;
 use rustls::pki_types::UnixTime;
 
-use self::{intend::intend, judge::Judge, outcome::Outcome, shares::Shares, writes::Writes};
+use self::{intend::intend, judge::Judge, outcome::Outcome, reviews::Reviews, shares::Shares, writes::Writes};
 pub use self::{
     outcome::{Metrics, RecordedBody},
     streams::Streams,
@@ -43,6 +44,7 @@ pub struct Pipeline {
     pub writes: Writes,
     pub body_limits: Limits,
     pub shares: Shares,
+    pub reviews: Reviews,
     pub upstream: Upstream,
     pub streams: Streams,
     pub audit: audit::Sink,

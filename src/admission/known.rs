@@ -11,6 +11,7 @@ use super::No;
 use crate::{
     graph::{Facts, Key, Kind, Pod, PodFacts, Snapshot},
     rejection::Rejection,
+    review::Review,
 };
 
 /// The graph, and what upstream has said since about this write.
@@ -33,8 +34,8 @@ pub struct Told {
     pub stored: Option<Option<Bytes>>,
     /// What an applied object would come out as.
     pub rehearsed: Option<Bytes>,
-    /// Whether the node may have tokens for the audience that it wants, by the word of upstream's authorizers.
-    pub audience: Option<bool>,
+    /// What upstream's authorizers have said.
+    pub reviews: Vec<(Review, bool)>,
     /// Other objects; nothing if they are not there.
     pub objects: Vec<(Wanted, Option<Fact>)>,
 }
@@ -87,9 +88,11 @@ impl<'a> Known<'a> {
         self.told.rehearsed.as_ref()
     }
 
-    /// Whether upstream lets the node have tokens for the audience.
-    pub fn grants_audience(&self, audience: &str) -> Result<bool, No> {
-        self.told.audience.ok_or_else(|| No::Audience(audience.to_owned()))
+    /// Whether upstream's authorizers allow it.
+    pub fn allows(&self, review: Review) -> Result<bool, No> {
+        let told = self.told.reviews.iter().find(|(other, _)| *other == review);
+        told.map(|(_, allowed)| *allowed)
+            .ok_or_else(|| No::Reviews(vec![review]))
     }
 
     pub fn facts(&self, key: Key<'_>) -> Option<&'a Facts> {

@@ -1,6 +1,6 @@
 //! What a node would write: its body, read once, in whatever form it came.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, sync::Arc};
 
 use http::header::CONTENT_TYPE;
 
@@ -25,7 +25,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Write<'a> {
     pub node: &'a str,
-    pub user: &'a User,
+    pub user: &'a Arc<User>,
     pub operation: Operation,
     pub request: &'a ResourceRequest,
     pub content: Content<'a>,
@@ -38,7 +38,7 @@ pub struct Write<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writer<'a> {
     pub(super) node: &'a str,
-    pub(super) user: &'a User,
+    pub(super) user: &'a Arc<User>,
     pub(super) modes: Modes,
 }
 

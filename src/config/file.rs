@@ -15,7 +15,7 @@ use self::{
     graph::graph,
     listeners::{admin, serving},
     rules::{extended, modes},
-    upstream::{authentication, upstream},
+    upstream::{authentication, reviews, upstream},
 };
 use super::{
     Config, Features, Identity, KubernetesVersion, Problem,
@@ -67,6 +67,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     let serving = serving(root.section("serving"));
     let admin = admin(root.section("admin"));
     let authentication = authentication(root.section("authentication"));
+    let reviews = reviews(root.section("reviews"));
     let upstream = upstream(root.section("upstream"));
     let (kubernetes_version, features) = features(&mut root);
     let own = upstream
@@ -90,6 +91,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
         authorizer,
         admission,
         graph,
+        reviews,
         kubernetes_version,
         features,
         quarantine,

@@ -168,6 +168,11 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
             },
             metrics: writes::Metrics::default(),
         },
+        reviews: Reviews::new(
+            Arc::new(|_| Box::pin(async { Err(String::new()) })),
+            reviews::Remember::default(),
+            reviews::Metrics::default(),
+        ),
         upstream,
         body_limits: Limits {
             bytes: 1,

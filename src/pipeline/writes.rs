@@ -239,7 +239,7 @@ impl Pipeline {
         self.writes.metrics.asked(match unsure {
             Unsure::Stored => "stored",
             Unsure::Objects(_) => "object",
-            Unsure::Audience(_) => "review",
+            Unsure::Reviews(_) => "review",
             Unsure::Rehearsal(_) => "rehearsal",
         });
         match unsure {
@@ -253,13 +253,12 @@ impl Pipeline {
                     told.objects.push((wanted, fact));
                 }
             }
-            Unsure::Audience(audience) => {
-                let user = &authorized.caller().user;
-                told.audience = Some(
-                    live.grants_audience(asker, user, request, &audience)
-                        .await
-                        .map_err(unknown)?,
-                );
+            Unsure::Reviews(reviews) => {
+                live.turn(asker).await.map_err(unknown)?;
+                for review in reviews {
+                    let allowed = self.reviews.allows(&review, node).await?;
+                    told.reviews.push((review, allowed));
+                }
             }
             Unsure::Rehearsal(rehearsal) => {
                 if account == Account::Records {

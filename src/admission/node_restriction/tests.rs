@@ -15,6 +15,8 @@ mod restricted;
 mod token;
 mod world;
 
+use std::sync::Arc;
+
 use http::{Method, Request, header::CONTENT_TYPE};
 use test_case::test_case;
 
@@ -27,6 +29,7 @@ use crate::{
     graph::Snapshot,
     protobuf::{self, Envelope},
     request::{Head, Target},
+    review::Action,
     rules::Finding,
 };
 
@@ -127,10 +130,10 @@ fn ask(
     let Target::Resource(request) = &head.info().target else {
         panic!("{uri} is no resource");
     };
-    let user = User {
+    let user = Arc::new(User {
         name: "system:node:n1".to_owned(),
         ..User::default()
-    };
+    });
     let operation = Operation::of(&head.info().verb).unwrap();
     let modes = &rules.modes;
     let look = rules.node_restriction.look("n1", &head.info().verb, request, modes);
@@ -216,9 +219,15 @@ impl Asked<'_> {
                 ask("stored".to_owned());
                 self.told.stored = Some(self.world.stored(self.request));
             }
-            No::Audience(audience) => {
-                ask(format!("audience {}", quote(&audience)));
-                self.told.audience = Some(audience == "granted");
+            No::Reviews(reviews) => {
+                for review in reviews {
+                    let Action::Resource(action) = &review.action else {
+                        panic!("{review:?} is about no resource");
+                    };
+                    ask(format!("audience {}", quote(&action.resource)));
+                    let granted = action.resource == "granted";
+                    self.told.reviews.push((review, granted));
+                }
             }
             No::Rehearse(edit) => {
                 ask(format!("rehearse {}", passed(&edit, self.content_type, self.request)));
@@ -303,10 +312,10 @@ fn a_node_without_a_name_may_nothing(uri: &str) -> String {
     let Target::Resource(request) = &head.info().target else {
         panic!("no resource");
     };
-    let user = User {
+    let user = Arc::new(User {
         name: "system:node:".to_owned(),
         ..User::default()
-    };
+    });
     let body = br#"{"metadata": {"name": "n1"}}"#;
     // Whatever else is only recorded: no other rule can be asked about it.
     let mut rules = upstream();

@@ -12,6 +12,7 @@ use crate::{
     graph::{Driver, Facts, Key, Kind, TokenSource, Uid},
     json::Json,
     rejection::Rejection,
+    review::{ResourceAction, Review},
     rules::Rule,
 };
 
@@ -104,7 +105,7 @@ fn has_use_for(write: &Write<'_>, pod: Option<&KnownPod>, audience: &str, known:
     }
     let quoted = quote(audience);
     let why = match errors.as_slice() {
-        [] if known.grants_audience(audience)? => return Ok(()),
+        [] if known.allows(of_audience(write, audience))? => return Ok(()),
         [] => format!(
             "audience {quoted} not found in pod spec volume, {} is not authorized to request tokens for this audience",
             write.user.name
@@ -113,6 +114,19 @@ fn has_use_for(write: &Write<'_>, pod: Option<&KnownPod>, audience: &str, known:
         errors => format!("error validating audience {quoted}: [{}]", errors.join(", ")),
     };
     write.refuse(Rule::RestrictionTokenAudiences, why)
+}
+
+/// Whether upstream lets the user have tokens of the service account for the audience, which takes the place of a resource.
+fn of_audience(write: &Write<'_>, audience: &str) -> Review {
+    let action = ResourceAction {
+        verb: "request-serviceaccounts-token-audience".to_owned(),
+        version: "v1".to_owned(),
+        resource: audience.to_owned(),
+        namespace: write.request.namespace.clone(),
+        name: write.request.name.clone(),
+        ..ResourceAction::default()
+    };
+    Review::new(write.user, action)
 }
 
 fn claim_wants(namespace: &str, claim: &str, audience: &str, known: &Known<'_>) -> Wants {

@@ -6,6 +6,7 @@ use http::Uri;
 
 use crate::{
     config::{Authentication, Identity, Upstream, section::Section},
+    pipeline::reviews::Remember,
     upstream::Servers,
 };
 
@@ -14,6 +15,7 @@ const DEFAULT_RESPONSE: Duration = Duration::from_secs(70);
 /// As long as kube-apiserver remembers.
 const DEFAULT_TOKEN_TTL: Duration = Duration::from_secs(10);
 const MAX_TOKEN_TTL: Duration = Duration::from_secs(300);
+const MAX_REVIEW_TTL: Duration = Duration::from_secs(300);
 
 pub(super) fn authentication(mut section: Section<'_>) -> Authentication {
     let token_review = section.boolean("tokenReview").unwrap_or(true);
@@ -31,6 +33,24 @@ pub(super) fn authentication(mut section: Section<'_>) -> Authentication {
         token_review,
         token_cache_ttl,
     }
+}
+
+pub(super) fn reviews(mut section: Section<'_>) -> Remember {
+    let mut remembered = |key, default: Duration| {
+        let remembered = section.duration(key).unwrap_or(default);
+        if remembered > MAX_REVIEW_TTL {
+            let message = format!("must not be more than {}s", MAX_REVIEW_TTL.as_secs());
+            section.problem(key, message, "what upstream no longer says counts for so long");
+        }
+        remembered
+    };
+    let Remember { allowed, denied } = Remember::default();
+    let remember = Remember {
+        allowed: remembered("allowedTTL", allowed),
+        denied: remembered("deniedTTL", denied),
+    };
+    section.finish();
+    remember
 }
 
 pub(super) fn upstream(mut section: Section<'_>) -> Option<Upstream> {

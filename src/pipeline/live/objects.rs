@@ -1,23 +1,19 @@
 //! Single objects, as upstream has them now: what a write is judged against.
 
 use bytes::Bytes;
-use http::{Method, StatusCode};
 use serde::de::DeserializeOwned;
-use serde_json::{json, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::{Account, Asker, Live, Unknown, is_name, target};
 use crate::{
     admission::{Fact, Wanted},
     api::GroupResource,
-    caller::User,
     graph::{Asserts, CsiDriver, Kind, Node, PersistentVolume, PersistentVolumeClaim, Pod, ServiceAccount},
     request::{ResourceRequest, Selectors},
-    upstream,
 };
 
 /// What nodes write that is in no namespace.
 const IN_NO_NAMESPACE: &[&str] = &["certificatesigningrequests", "csinodes", "nodes", "resourceslices"];
-const REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
 impl Live {
     /// The object that a request writes; nothing if there is none.
@@ -73,49 +69,6 @@ impl Live {
             Kind::PersistentVolumeClaim => self.facts::<PersistentVolumeClaim>(asker, &request).await?,
             _ => self.facts::<ServiceAccount>(asker, &request).await?,
         })
-    }
-
-    /// Whether upstream's authorizers let the user have tokens of a service account for the audience.
-    pub(in crate::pipeline) async fn grants_audience(
-        &self,
-        asker: Asker<'_>,
-        user: &User,
-        request: &ResourceRequest,
-        audience: &str,
-    ) -> Result<bool, Unknown> {
-        let extra: serde_json::Map<_, _> = user
-            .extra
-            .iter()
-            .map(|(key, values)| (key.clone(), json!(values)))
-            .collect();
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SubjectAccessReview",
-            "spec": {
-                "user": user.name,
-                "groups": user.groups,
-                "uid": user.uid.as_deref().unwrap_or_default(),
-                "extra": extra,
-                "resourceAttributes": {
-                    "verb": "request-serviceaccounts-token-audience",
-                    "version": "v1",
-                    "resource": audience,
-                    "namespace": request.namespace,
-                    "name": request.name,
-                },
-            },
-        });
-        self.turn(asker).await?;
-        let _asking = self.asking(asker.account).await?;
-        self.reads.inc();
-        let answer = self.upstream.ask(Method::POST, REVIEWS, None, Some(&review)).await;
-        match answer.map_err(|error| Unknown::Upstream(upstream::chain(error.as_ref())))? {
-            (StatusCode::CREATED, review) => {
-                let allowed = review.pointer("/status/allowed").and_then(serde_json::Value::as_bool);
-                allowed.ok_or_else(|| Unknown::Upstream("a review without an answer".to_owned()))
-            }
-            (code, _) => Err(Unknown::Upstream(format!("{code} for a SubjectAccessReview"))),
-        }
     }
 
     async fn facts<T: Asserts + DeserializeOwned>(

@@ -141,7 +141,7 @@ fn put_without_an_answer() {
     let Target::Resource(request) = &head.info().target else {
         panic!("no resource");
     };
-    let (user, modes) = (User::default(), rules.modes.enforced());
+    let (user, modes) = (Arc::new(User::default()), rules.modes.enforced());
     let writer = Writer {
         node: "n1",
         user: &user,

@@ -194,7 +194,7 @@ fn observed(uri: &str, body: &str) -> MirrorPod {
     let Target::Resource(request) = &head.info().target else {
         panic!("no resource");
     };
-    let (user, modes) = (User::default(), &rules.modes);
+    let (user, modes) = (Arc::new(User::default()), &rules.modes);
     let writer = Writer {
         node: "n1",
         user: &user,
