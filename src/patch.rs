@@ -16,7 +16,10 @@ mod work;
 use self::json::Operation;
 use crate::json::{Json, Object};
 
-pub use schema::{NODE, OTHER, PERSISTENT_VOLUME_CLAIM, POD, Schema};
+pub use schema::{
+    CRON_JOB, DAEMON_SET, DEPLOYMENT, JOB, NODE, OTHER, PERSISTENT_VOLUME_CLAIM, POD, POD_TEMPLATE, REPLICA_SET,
+    REPLICATION_CONTROLLER, STATEFUL_SET, Schema,
+};
 
 /// Bytes of a text that quotes the patch.
 const MAX_TEXT: usize = 1024;

@@ -2,16 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::shapes::{Shape, fields};
+use super::shapes::{Shape, UNORDERED, fields};
 use crate::random::Random;
 
 const WORDS: &[&str] = &["a", "b", "c", "d"];
 
 /// Keys of documents that have no type, and pieces of paths through them.
 const KEYS: &[&str] = &["a", "b", "c", "m/n", "t~u", ""];
-
-/// Lists that are replaced, for which nobody gives an order.
-const UNORDERED: &[&str] = &["accessModes", "command", "containerStatuses", "taints", "volumesInUse"];
 
 /// An object of a kind, and a strategic merge patch for it.
 pub(super) fn strategic(random: &mut Random, kind: &str) -> (Value, Value) {
@@ -147,7 +144,8 @@ fn anything(random: &mut Random, depth: usize) -> Value {
 fn object(random: &mut Random, fields: &[(&str, Shape)]) -> Value {
     let mut object = Map::new();
     for (name, shape) in fields {
-        if !random.one_in(3) {
+        let seldom = if let Shape::Way(_) = shape { 20 } else { 3 };
+        if !random.one_in(seldom) {
             object.insert((*name).to_owned(), value(random, shape));
         }
     }
@@ -167,7 +165,7 @@ fn value(random: &mut Random, shape: &Shape) -> Value {
             .map(|_| (random.pick(WORDS).to_owned(), random.pick(WORDS).into()))
             .collect::<Map<_, _>>()
             .into(),
-        Shape::Object(fields) => object(random, fields),
+        Shape::Object(fields) | Shape::Way(fields) => object(random, fields),
         Shape::Items(key, fields) => (0..random.below(4)).map(|_| item(random, key, fields)).collect(),
     }
 }
@@ -186,7 +184,8 @@ fn key_value(random: &mut Random, key: &str, fields: &[(&str, Shape)]) -> Value 
 fn object_patch(random: &mut Random, fields: &[(&str, Shape)]) -> Value {
     let mut patch = Map::new();
     for (name, shape) in fields {
-        if random.one_in(2) {
+        let seldom = if let Shape::Way(_) = shape { 20 } else { 2 };
+        if !random.one_in(seldom) {
             patch.insert((*name).to_owned(), value_patch(random, shape));
         }
         if random.one_in(if patch.contains_key(*name) { 60 } else { 8 }) {
@@ -238,7 +237,7 @@ fn value_patch(random: &mut Random, shape: &Shape) -> Value {
         (0, _) => Value::Null,
         (1, _) => anything(random, 2),
         (2, _) => value(random, shape),
-        (_, Shape::Object(fields)) => object_patch(random, fields),
+        (_, Shape::Object(fields) | Shape::Way(fields)) => object_patch(random, fields),
         (_, Shape::Labels) => (0..random.below(4))
             .map(|_| {
                 let value = if random.one_in(3) {

@@ -10,9 +10,22 @@ pub(super) enum Shape {
     Object(Fields),
     Text,
     Texts,
+    /// An object on the way to what lies deep: seldom left out, since so would be all that is below it.
+    Way(Fields),
 }
 
 type Fields = &'static [(&'static str, Shape)];
+
+/// Lists that are replaced, for which nobody gives an order.
+pub(super) const UNORDERED: &[&str] = &[
+    "accessModes",
+    "active",
+    "command",
+    "containerStatuses",
+    "taints",
+    "volumeClaimTemplates",
+    "volumesInUse",
+];
 
 const METADATA: Fields = &[
     ("name", Shape::Text),
@@ -106,17 +119,16 @@ const VOLUME: Fields = &[
     ),
 ];
 
+const POD_SPEC: Fields = &[
+    ("containers", Shape::Items("name", CONTAINER)),
+    ("nodeName", Shape::Text),
+    ("priority", Shape::Integer),
+    ("volumes", Shape::Items("name", VOLUME)),
+];
+
 const POD: Fields = &[
     ("metadata", Shape::Object(METADATA)),
-    (
-        "spec",
-        Shape::Object(&[
-            ("containers", Shape::Items("name", CONTAINER)),
-            ("nodeName", Shape::Text),
-            ("priority", Shape::Integer),
-            ("volumes", Shape::Items("name", VOLUME)),
-        ]),
-    ),
+    ("spec", Shape::Object(POD_SPEC)),
     (
         "status",
         Shape::Object(&[
@@ -130,11 +142,95 @@ const POD: Fields = &[
     ),
 ];
 
+const TEMPLATE: Shape = Shape::Way(&[("metadata", Shape::Object(METADATA)), ("spec", Shape::Way(POD_SPEC))]);
+
+const POD_TEMPLATE: Fields = &[("metadata", Shape::Object(METADATA)), ("template", TEMPLATE)];
+
+const STATUS: Shape = Shape::Object(&[("conditions", Shape::Items("type", CONDITION))]);
+
+/// What replication controllers, replica sets and daemon sets have in common.
+const CONTROLLER: Fields = &[
+    ("metadata", Shape::Object(METADATA)),
+    (
+        "spec",
+        Shape::Way(&[("minReadySeconds", Shape::Integer), ("template", TEMPLATE)]),
+    ),
+    ("status", STATUS),
+];
+
+/// With a strategy, whose tag is `retainKeys` alone.
+const DEPLOYMENT: Fields = &[
+    ("metadata", Shape::Object(METADATA)),
+    (
+        "spec",
+        Shape::Way(&[
+            (
+                "strategy",
+                Shape::Object(&[
+                    ("rollingUpdate", Shape::Object(&[("maxSurge", Shape::Integer)])),
+                    ("type", Shape::Text),
+                ]),
+            ),
+            ("template", TEMPLATE),
+        ]),
+    ),
+    ("status", STATUS),
+];
+
+const STATEFUL_SET: Fields = &[
+    ("metadata", Shape::Object(METADATA)),
+    (
+        "spec",
+        Shape::Way(&[
+            ("template", TEMPLATE),
+            ("volumeClaimTemplates", Shape::Items("kind", CLAIM_TEMPLATE)),
+        ]),
+    ),
+    ("status", STATUS),
+];
+
+const CLAIM_TEMPLATE: Fields = &[("kind", Shape::Text), ("metadata", Shape::Object(METADATA))];
+
+const JOB_SPEC: Fields = &[("parallelism", Shape::Integer), ("template", TEMPLATE)];
+
+const JOB: Fields = &[
+    ("metadata", Shape::Object(METADATA)),
+    ("spec", Shape::Way(JOB_SPEC)),
+    ("status", STATUS),
+];
+
+const CRON_JOB: Fields = &[
+    ("metadata", Shape::Object(METADATA)),
+    (
+        "spec",
+        Shape::Way(&[
+            (
+                "jobTemplate",
+                Shape::Way(&[("metadata", Shape::Object(METADATA)), ("spec", Shape::Way(JOB_SPEC))]),
+            ),
+            ("schedule", Shape::Text),
+        ]),
+    ),
+    (
+        "status",
+        Shape::Object(&[(
+            "active",
+            Shape::Items("uid", &[("uid", Shape::Text), ("name", Shape::Text)]),
+        )]),
+    ),
+];
+
 pub(super) fn fields(kind: &str) -> Fields {
     match kind {
+        "CronJob" => CRON_JOB,
+        "DaemonSet" | "ReplicaSet" | "ReplicationController" => CONTROLLER,
+        "Deployment" => DEPLOYMENT,
+        "Job" => JOB,
         "Node" => NODE,
         "PersistentVolumeClaim" => CLAIM,
         "Pod" => POD,
+        "PodTemplate" => POD_TEMPLATE,
+        "StatefulSet" => STATEFUL_SET,
         _ => panic!("there is no {kind}"),
     }
 }

@@ -3,11 +3,14 @@
 // the order in which it calls them.
 //
 //	{"type":"json","schema":"Node","old":{…},"patch":[…]}
-//	    with json, merge or strategic, and with Node, Pod or PersistentVolumeClaim, whose Go type says how a strategic
-//	    merge patch merges lists. The patch is applied as without a fieldValidation parameter.
+//	    with json, merge or strategic, and with one of the kinds below, whose Go type says how a strategic merge patch
+//	    merges lists. The patch is applied as without a fieldValidation parameter. The answer is {"new":{…}}, or
+//	    {"error":"…","code":422} with the code that the client would see.
+//	{"type":"lists","schema":"Node"}
+//	    is answered with {"lists":[{"path":["metadata","ownerReferences"],"key":"uid"},…]}: the lists that a strategic
+//	    merge patch merges, by the struct tags; see lists.go.
 //
-// The answer is {"new":{…}}, or {"error":"…","code":422} with the code that the client would see. Answers are held back
-// while there are more lines to read, so whoever writes many has to read at the same time.
+// Answers are held back while there are more lines to read, so whoever writes many has to read at the same time.
 package main
 
 import (
@@ -19,9 +22,12 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
@@ -43,6 +49,7 @@ type question struct {
 
 type answer struct {
 	New   json.RawMessage `json:"new,omitempty"`
+	Lists []list          `json:"lists,omitempty"`
 	Error string          `json:"error,omitempty"`
 	Code  int             `json:"code,omitempty"`
 }
@@ -56,9 +63,17 @@ type operation struct {
 }
 
 var schemas = map[string]interface{}{
+	"CronJob":               &batchv1.CronJob{},
+	"DaemonSet":             &appsv1.DaemonSet{},
+	"Deployment":            &appsv1.Deployment{},
+	"Job":                   &batchv1.Job{},
 	"Node":                  &corev1.Node{},
 	"PersistentVolumeClaim": &corev1.PersistentVolumeClaim{},
 	"Pod":                   &corev1.Pod{},
+	"PodTemplate":           &corev1.PodTemplate{},
+	"ReplicaSet":            &appsv1.ReplicaSet{},
+	"ReplicationController": &corev1.ReplicationController{},
+	"StatefulSet":           &appsv1.StatefulSet{},
 }
 
 func main() {
@@ -106,8 +121,10 @@ func ask(q question) (a answer) {
 		return mergePatch(q)
 	case "strategic":
 		return strategicPatch(q)
+	case "lists":
+		return answer{Lists: lists(reflect.TypeOf(schema(q)), nil)}
 	}
-	log.Fatalf("there is no patch type %q", q.Type)
+	log.Fatalf("there is no type of question %q", q.Type)
 	return answer{}
 }
 
@@ -146,10 +163,6 @@ func mergePatch(q question) answer {
 }
 
 func strategicPatch(q question) answer {
-	schema, known := schemas[q.Schema]
-	if !known {
-		log.Fatalf("there is no schema %q", q.Schema)
-	}
 	old := map[string]interface{}{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(q.Old, &old); err != nil {
 		log.Fatal(err)
@@ -158,7 +171,7 @@ func strategicPatch(q question) answer {
 	if _, err := kjson.UnmarshalStrict(q.Patch, &patch); err != nil {
 		return refuse(http.StatusBadRequest, err)
 	}
-	patched, err := strategicpatch.StrategicMergeMapPatch(clip(old).(map[string]interface{}), patch, schema)
+	patched, err := strategicpatch.StrategicMergeMapPatch(clip(old).(map[string]interface{}), patch, schema(q))
 	switch err {
 	case nil:
 	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
@@ -174,6 +187,14 @@ func strategicPatch(q question) answer {
 		log.Fatal(err)
 	}
 	return answer{New: encoded}
+}
+
+func schema(q question) interface{} {
+	schema, known := schemas[q.Schema]
+	if !known {
+		log.Fatalf("there is no schema %q", q.Schema)
+	}
+	return schema
 }
 
 // Lists without room behind their end, as those of a stored object have none: upstream's code appends in place.
