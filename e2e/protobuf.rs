@@ -9,8 +9,9 @@ mod objects;
 mod theirs;
 
 use scopegate::protobuf::{
-    CERTIFICATE_SIGNING_REQUEST, CORE_EVENT, CSI_NODE, DELETE_OPTIONS, EVENT, EVICTION, Envelope, Kind, LEASE, Message,
-    NODE, PERSISTENT_VOLUME_CLAIM, POD, POD_CERTIFICATE_REQUEST, RESOURCE_SLICE, TOKEN_REQUEST, text_field,
+    BINDING, CERTIFICATE_SIGNING_REQUEST, CORE_EVENT, CRON_JOB, CSI_NODE, DAEMON_SET, DELETE_OPTIONS, DEPLOYMENT,
+    EVENT, EVICTION, Envelope, JOB, Kind, LEASE, Message, NODE, PERSISTENT_VOLUME_CLAIM, POD, POD_CERTIFICATE_REQUEST,
+    POD_TEMPLATE, REPLICA_SET, REPLICATION_CONTROLLER, RESOURCE_SLICE, STATEFUL_SET, TOKEN_REQUEST, text_field,
 };
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ use crate::{
     report,
 };
 
-/// Everything that nodes send and the gate looks into.
+/// Everything that the gate looks into: what nodes send, and what carries the template of a pod.
 static KINDS: &[(&str, &str, &Message)] = &[
     ("v1", "Pod", &POD),
     ("v1", "Event", &CORE_EVENT),
@@ -47,6 +48,15 @@ static KINDS: &[(&str, &str, &Message)] = &[
     ("policy/v1", "Eviction", &EVICTION),
     ("policy/v1beta1", "Eviction", &EVICTION),
     ("v1", "DeleteOptions", &DELETE_OPTIONS),
+    ("v1", "Binding", &BINDING),
+    ("v1", "PodTemplate", &POD_TEMPLATE),
+    ("v1", "ReplicationController", &REPLICATION_CONTROLLER),
+    ("apps/v1", "ReplicaSet", &REPLICA_SET),
+    ("apps/v1", "Deployment", &DEPLOYMENT),
+    ("apps/v1", "StatefulSet", &STATEFUL_SET),
+    ("apps/v1", "DaemonSet", &DAEMON_SET),
+    ("batch/v1", "Job", &JOB),
+    ("batch/v1", "CronJob", &CRON_JOB),
 ];
 
 const OBJECTS_EACH: usize = 100;

@@ -6,6 +6,8 @@ use super::theirs::{Field, Type};
 use crate::random::Random;
 
 const WORDS: &[&str] = &["", "a", "n1", "kubernetes.io/config.mirror", "v1", "Node", "ü", "?"];
+/// Fields that are seldom left out however deep they are: what the gate looks for in templates, and the way to it.
+const WANTED: &[&str] = &["annotations", "jobTemplate", "template"];
 const QUANTITIES: &[&str] = &["0", "1Gi", "100m", "5", "1500M", "3k"];
 const TIMES: &[&str] = &[
     "2023-11-14T22:13:20Z",
@@ -27,7 +29,12 @@ fn message(random: &mut Random, message_type: &Type, depth: usize) -> Map<String
     // Every field of a large message would make bodies of hundreds of kilobytes.
     let rarely = if depth < 2 { 2 } else { fields.len() / 3 + 1 };
     for field in fields {
-        if depth > 0 && field.kind != "inline" && !random.one_in(rarely) {
+        let skip = if WANTED.contains(&field.name.as_str()) {
+            random.one_in(5)
+        } else {
+            !random.one_in(rarely)
+        };
+        if depth > 0 && field.kind != "inline" && skip {
             continue;
         }
         if field.kind == "inline" {

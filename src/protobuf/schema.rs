@@ -7,6 +7,7 @@ mod event;
 mod meta;
 mod node;
 mod pod;
+mod workload;
 
 use self::meta::OBJECT_META;
 pub use self::{
@@ -15,6 +16,9 @@ pub use self::{
     meta::DELETE_OPTIONS,
     node::{CERTIFICATE_SIGNING_REQUEST, CSI_NODE, LEASE, NODE, POD_CERTIFICATE_REQUEST, RESOURCE_SLICE},
     pod::{EVICTION, POD, TOKEN_REQUEST},
+    workload::{
+        BINDING, CRON_JOB, DAEMON_SET, DEPLOYMENT, JOB, POD_TEMPLATE, REPLICA_SET, REPLICATION_CONTROLLER, STATEFUL_SET,
+    },
 };
 use super::wire::Value;
 

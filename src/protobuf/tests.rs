@@ -59,9 +59,33 @@ macro_rules! parts {
     => r#"{"status":{"capacity":{"storage":"1Gi"}}}"#; "quantity")]
 #[test_case(&PERSISTENT_VOLUME_CLAIM, &nested(&[3, 3], &[]) => r#"{"status":{"capacity":{"":"0"}}}"#; "no quantity")]
 #[test_case(&PERSISTENT_VOLUME_CLAIM, &number(4, 1) => r#"{"?4":true}"#; "claims are closed")]
+#[test_case(&BINDING, &parts![text_field(&[2, 1], "Node"), text_field(&[1, 1], "p"), text_field(&[2, 3], "n")]
+    => r#"{"metadata":{"name":"p"},"target":{"kind":"Node","name":"n"}}"#; "binding")]
 #[test_case(&CERTIFICATE_SIGNING_REQUEST, &nested(&[2, 1], &[b"\xff\xfe"]) => r#"{"spec":{"request":"//4="}}"#; "bytes")]
 fn means(message: &Message, object: &[u8]) -> String {
     read(message, object).unwrap()
+}
+
+#[test_case(&POD, &[], &[]; "pod")]
+#[test_case(&BINDING, &[], &[]; "binding")]
+#[test_case(&POD_TEMPLATE, &[2], &["template"]; "pod template")]
+#[test_case(&REPLICATION_CONTROLLER, &[2, 3], &["spec", "template"]; "replication controller")]
+#[test_case(&REPLICA_SET, &[2, 3], &["spec", "template"]; "replica set")]
+#[test_case(&DEPLOYMENT, &[2, 3], &["spec", "template"]; "deployment")]
+#[test_case(&STATEFUL_SET, &[2, 3], &["spec", "template"]; "stateful set")]
+#[test_case(&DAEMON_SET, &[2, 2], &["spec", "template"]; "daemon set")]
+#[test_case(&JOB, &[2, 6], &["spec", "template"]; "job")]
+#[test_case(&CRON_JOB, &[2, 5], &["spec", "jobTemplate"]; "jobs of a cron job")]
+#[test_case(&CRON_JOB, &[2, 5, 2, 6], &["spec", "jobTemplate", "spec", "template"]; "cron job")]
+fn annotations_are_read(message: &Message, numbers: &[u32], names: &[&str]) {
+    let entry = parts![text_field(&[1], "a"), text_field(&[2], "b")];
+    let object = nested(&[numbers, &[1, 12]].concat(), &[&entry]);
+    let annotations = r#"{"metadata":{"annotations":{"a":"b"}}}"#.to_owned();
+    let expected = names
+        .iter()
+        .rev()
+        .fold(annotations, |inner, name| format!("{{\"{name}\":{inner}}}"));
+    assert_eq!(read(message, &object), Ok(expected));
 }
 
 #[test_case(&number(2, 1) => "protobuf: field 2 has the wrong wire type"; "number for a message")]
@@ -176,6 +200,17 @@ fn tables_are_in_order_and_name_nothing_twice() {
         &TOKEN_REQUEST,
         &EVICTION,
         &DELETE_OPTIONS,
+        &CORE_EVENT,
+        &EVENT,
+        &BINDING,
+        &POD_TEMPLATE,
+        &REPLICATION_CONTROLLER,
+        &REPLICA_SET,
+        &DEPLOYMENT,
+        &STATEFUL_SET,
+        &DAEMON_SET,
+        &JOB,
+        &CRON_JOB,
     ];
     for root in roots {
         every_message(root, &mut |message| {

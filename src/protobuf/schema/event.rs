@@ -20,7 +20,7 @@ pub static EVENT: Message = open(&[
     message(12, "deprecatedSource", &EVENT_SOURCE),
 ]);
 
-static OBJECT_REFERENCE: Message = open(&[
+pub(super) static OBJECT_REFERENCE: Message = open(&[
     text(1, "kind"),
     text(2, "namespace"),
     text(3, "name"),
