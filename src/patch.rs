@@ -4,6 +4,7 @@
 //! What comes out is what the gate judges, so it has to be what is stored. Where upstream's own result is a matter of chance,
 //! or where following it would cost far more than anybody needs, the patch is refused.
 
+mod between;
 mod json;
 mod merge;
 mod pin;

@@ -99,13 +99,15 @@ fn key(escaped: &str) -> Cow<'_, str> {
 
 impl<'a> Operation<'a> {
     pub(super) fn new(op: &'static str, path: &'static str, value: &'a str) -> Self {
-        let entries = [("op", op), ("path", path), ("value", value)];
-        Self(
-            entries
-                .map(|(key, value)| (key.into(), value.into()))
-                .into_iter()
-                .collect(),
-        )
+        Self::with(op, path.to_owned(), Some(value.into()))
+    }
+
+    pub(super) fn with(op: &'static str, path: String, value: Option<Json<'a>>) -> Self {
+        let entries = [("op", Some(op.into())), ("path", Some(path.into())), ("value", value)];
+        let entries = entries
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.into(), value?)));
+        Self(entries.collect())
     }
 
     fn read(item: Json<'a>) -> Result<Self, Error> {

@@ -22,6 +22,23 @@ impl<'a> Patch<'a> {
         }
     }
 
+    /// Whether it says something about the value at the path, or below it; not whether it replaces what that stands in.
+    pub fn names(&self, path: &[&str]) -> bool {
+        let within = |keys: Option<&str>| keys.and_then(json::keys).is_some_and(|keys| leads(keys, path));
+        match &self.0 {
+            Content::Json(operations) => operations
+                .iter()
+                .any(|operation| within(operation.text("path")) || within(operation.text("from"))),
+            Content::Merge(patch) | Content::Strategic(patch) => {
+                let Some((last, above)) = path.split_last() else {
+                    return true;
+                };
+                let above = above.iter().try_fold(patch, |object, key| object.get(key)?.as_object());
+                above.is_some_and(|object| object.contains_key(last))
+            }
+        }
+    }
+
     /// Whether nothing may come out different but what is at or below these paths, if there are objects, or nothing, above them.
     pub fn touches_only(&self, paths: &[&[&str]]) -> bool {
         let within = |keys: Option<&str>| {
@@ -107,6 +124,10 @@ fn leads<'k>(mut keys: impl Iterator<Item = Cow<'k, str>>, path: &[&str]) -> boo
 fn sets_only(patch: &Object<'_>, paths: &[&[&str]], strategic: bool) -> bool {
     patch.iter().all(|(key, value)| {
         let directed = strategic.then(|| directed(key)).flatten();
+        if strategic && directed.is_none() && is_directive(key) {
+            // It is about all of the object.
+            return false;
+        }
         let key = directed.unwrap_or(key);
         let below: Vec<&[&str]> = paths
             .iter()
