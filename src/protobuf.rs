@@ -91,11 +91,21 @@ pub fn envelope(api_version: &str, kind: &str, object: &[&[u8]]) -> Vec<u8> {
 
 /// A text in messages within messages: `[1, 6]` is metadata.resourceVersion.
 pub fn text_field(path: &[u32], text: &str) -> Vec<u8> {
-    path.iter().rev().fold(text.as_bytes().to_vec(), |inner, number| {
+    within(path, text.as_bytes().to_vec())
+}
+
+fn within(path: &[u32], value: Vec<u8>) -> Vec<u8> {
+    path.iter().rev().fold(value, |inner, number| {
         let mut field = Vec::new();
         put(&mut field, *number, &[&inner]);
         field
     })
+}
+
+/// An entry of a map of texts in messages within messages: `[1, 12]` is metadata.annotations. It stands for any other with its key.
+pub fn entry_field(path: &[u32], key: &str, value: &str) -> Vec<u8> {
+    let entry = [text_field(&[1], key), text_field(&[2], value)].concat();
+    within(path, entry)
 }
 
 #[cfg(test)]

@@ -1,14 +1,44 @@
 //! Values to bytes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io};
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde_json::ser::Formatter;
 
 use super::{Json, Object};
 
 pub(super) fn to_vec(value: &Json<'_>) -> Vec<u8> {
     // Texts, numbers and the like always serialize.
     serde_json::to_vec(value).unwrap_or_default()
+}
+
+fn write(value: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, AlsoYaml))?;
+    Ok(bytes)
+}
+
+/// JSON that is the same to a reader of YAML, for which some letters end a line: the API server reads applied objects as YAML.
+struct AlsoYaml;
+
+impl Formatter for AlsoYaml {
+    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((at, letter)) = rest.char_indices().find(|(_, letter)| is_odd(*letter)) {
+            let (plain, odd) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            write!(writer, "{plain}\\u{:04x}", u32::from(letter))?;
+            rest = odd.get(letter.len_utf8()..).unwrap_or_default();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}
+
+/// What ends a line in YAML, or may not stand in it.
+fn is_odd(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+    )
 }
 
 pub(super) fn with_texts(value: &Json<'_>, path: &[&str], texts: &[(&str, &str)]) -> Option<Vec<u8>> {
@@ -21,7 +51,7 @@ pub(super) fn with_texts(value: &Json<'_>, path: &[&str], texts: &[(&str, &str)]
         on_the_way = key.and_then(|key| on_the_way?.get(key));
     }
     let value = Some(value);
-    serde_json::to_vec(&Edited { value, path, texts }).ok()
+    write(&Edited { value, path, texts }).ok()
 }
 
 /// A value that differs in one place, and is not copied for it.

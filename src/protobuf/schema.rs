@@ -67,6 +67,20 @@ pub enum Kind {
 static PRESENT: Message = open(&[]);
 
 impl Message {
+    /// The numbers of fields within fields, by their names; nothing where the tables have no such field.
+    pub fn numbers(&self, path: &[&str]) -> Option<Vec<u32>> {
+        let Some((name, rest)) = path.split_first() else {
+            return Some(Vec::new());
+        };
+        let field = self.fields.iter().find(|field| field.name == *name)?;
+        let below = match (&field.kind, rest) {
+            (_, []) => Vec::new(),
+            (Kind::Message(message), rest) => message.numbers(rest)?,
+            _ => return None,
+        };
+        Some([vec![field.number], below].concat())
+    }
+
     pub(super) fn field(&self, number: u32) -> Option<&'static Field> {
         let at = self.fields.binary_search_by_key(&number, |field| field.number).ok()?;
         self.fields.get(at)
