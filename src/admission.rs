@@ -12,7 +12,9 @@ mod node_restriction;
 mod notes;
 mod sent;
 mod tie;
+mod validated;
 mod write;
+mod yaml;
 
 use std::sync::Arc;
 
@@ -27,6 +29,7 @@ pub use self::{
     notes::{MirrorPod, Notes, Owner},
     sent::Sent,
     tie::{Change, Edit, Tie},
+    validated::{Place, ValidatedAnnotations},
     write::{Content, Operation, Write},
 };
 use crate::{
@@ -34,7 +37,7 @@ use crate::{
     body::{Body, BodyError, MAX_SETTLED},
     caller::{Caller, Kind},
     rejection::Rejection,
-    request::{Head, Query, Target},
+    request::{Head, Query, ResourceRequest, Target},
     review::Review,
     rules::Modes,
 };
@@ -43,20 +46,22 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Admission {
     pub node_restriction: NodeRestriction,
+    /// Nothing: nobody looks at them.
+    pub validated: Option<ValidatedAnnotations>,
     /// Which rules are enforced.
     pub modes: Modes,
 }
 
 /// How much of a request there is to look at.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Look {
     /// Nothing: no rule is about it.
     Away,
     /// What its head says is enough.
     AtHead,
-    AtBody,
     /// If it is no larger than what nodes write all day: nothing can come of it but a record.
     AtSmallBody,
+    AtBody,
 }
 
 /// The body of a request on its way to be judged.
@@ -76,7 +81,7 @@ pub enum Payload {
 /// # use std::sync::Arc;
 /// # use scopegate::{admission::{Admitted, Tie}, authorizer::Authorized, body::Body};
 /// fn forge(authorized: Arc<Authorized>, uri: http::Uri) -> Admitted {
-///     Admitted { authorized, uri, body: Body::default(), tie: Tie::None, rehearsal: false, found: None }
+///     Admitted { authorized, uri, body: Body::default(), content_type: None, tie: Tie::None, rehearsal: false, validated: false, found: None }
 /// }
 /// ```
 #[derive(Debug)]
@@ -84,8 +89,10 @@ pub struct Admitted {
     authorized: Arc<Authorized>,
     uri: Uri,
     body: Body,
+    content_type: Option<&'static str>,
     tie: Tie,
     rehearsal: bool,
+    validated: bool,
     found: Option<Box<Found>>,
 }
 
@@ -104,6 +111,8 @@ pub enum Unsure {
     Stored,
     /// These.
     Objects(Vec<Wanted>),
+    /// This, as it is stored.
+    Read(Box<ResourceRequest>),
     /// Whether upstream's authorizers allow all of these.
     Reviews(Vec<Review>),
     /// What would come of this, which changes nothing.
@@ -118,6 +127,8 @@ pub enum No {
     Stored,
     /// Nor without these.
     Unsure(Vec<Wanted>),
+    /// Nor without all of this one.
+    Read(Box<ResourceRequest>),
     /// Nor without knowing what upstream's authorizers say to these.
     Reviews(Vec<Review>),
     /// Nor without knowing what would come of this.
@@ -127,6 +138,10 @@ pub enum No {
 impl Admission {
     /// How much of a request has to be read before it can be judged.
     pub fn look(&self, authorized: &Authorized) -> Look {
+        self.look_by_node(authorized).max(self.look_by_annotations(authorized))
+    }
+
+    fn look_by_node(&self, authorized: &Authorized) -> Look {
         let (caller, head) = (authorized.caller(), authorized.head());
         match (&caller.kind, &head.info().target) {
             (Kind::Node(node), Target::Resource(request)) if head.upgrade().is_none() => {
@@ -137,6 +152,11 @@ impl Admission {
         }
     }
 
+    fn look_by_annotations(&self, authorized: &Authorized) -> Look {
+        let validated = self.validated.as_ref();
+        validated.map_or(Look::Away, |validated| validated.look(authorized.head().info()))
+    }
+
     /// Judges a request by what is known. A refusal for which the graph was consulted stands only when upstream has said the
     /// same. Rules that are not enforced have no part in it; what they find comes with what is admitted.
     pub fn admit(
@@ -145,20 +165,36 @@ impl Admission {
         payload: &mut Payload,
         known: &Known<'_>,
     ) -> Result<Ruling, Rejection> {
-        let look = self.look(authorized);
+        let (edit, found) = match self.restrict(authorized, payload, known)? {
+            Ok(restricted) => restricted,
+            Err(unsure) => return Ok(Ruling::Unsure(unsure)),
+        };
+        let validated = self.look_by_annotations(authorized) != Look::Away;
+        let edit = match self.validate(authorized, payload, edit, known)? {
+            Ok(edit) => edit,
+            Err(unsure) => return Ok(Ruling::Unsure(unsure)),
+        };
+        let admitted = Admitted::new(authorized, payload, edit)?.with(found);
+        Ok(Ruling::Admitted(Admitted { validated, ..admitted }))
+    }
+
+    /// What nodes may write.
+    fn restrict(
+        &self,
+        authorized: &Arc<Authorized>,
+        payload: &mut Payload,
+        known: &Known<'_>,
+    ) -> Result<Result<(Edit, Found), Unsure>, Rejection> {
+        let look = self.look_by_node(authorized);
         if look == Look::Away {
-            return Admitted::new(authorized, payload, Edit::default()).map(Ruling::Admitted);
+            return Ok(Ok(Default::default()));
         }
         let enforced = self.enforces(authorized);
         let write = match self.read(authorized, look, payload) {
             Ok(write) => write,
             Err(rejection) if enforced => return Err(rejection),
             // The API server reads it for itself.
-            Err(_) => {
-                let found = Found::missed(look, payload);
-                let admitted = Admitted::new(authorized, payload, Edit::default())?;
-                return Ok(Ruling::Admitted(admitted.with(found)));
-            }
+            Err(_) => return Ok(Ok((Edit::default(), Found::missed(look, payload)))),
         };
         let judged = if enforced {
             self.node_restriction.judge(&write, known)
@@ -167,25 +203,56 @@ impl Admission {
         };
         let consulted = known.consulted();
         Ok(match judged {
-            Ok(edit) if payload.is_large() => {
-                // Once is enough for what costs that much.
-                Ruling::Admitted(Admitted::new(authorized, payload, edit)?.with(Found::large()))
-            }
+            // Once is enough for what costs that much.
+            Ok(edit) if payload.is_large() => Ok((edit, Found::large())),
             Ok(edit) => {
                 let finds = self.node_restriction.find(write, &self.modes, known);
-                let admitted = Admitted::new(authorized, payload, edit)?;
-                let found = Found::new(finds, authorized, payload);
-                Ruling::Admitted(admitted.with(found))
+                Ok((edit, Found::new(finds, authorized, payload)))
             }
             Err(No::Refused(rejection)) if consulted.is_empty() => return Err(*rejection),
-            Err(No::Refused(_)) => Ruling::Unsure(Unsure::Objects(consulted)),
-            Err(no) => Ruling::Unsure(Unsure::new(no, authorized, payload)?),
+            Err(No::Refused(_)) => Err(Unsure::Objects(consulted)),
+            Err(no) => Err(Unsure::new(no, authorized, payload)?),
         })
+    }
+
+    /// Who may use pods that carry validated annotations, whatever else has to be done to the request.
+    fn validate(
+        &self,
+        authorized: &Arc<Authorized>,
+        payload: &mut Payload,
+        before: Edit,
+        known: &Known<'_>,
+    ) -> Result<Result<Edit, Unsure>, Rejection> {
+        let (Some(validated), look) = (&self.validated, self.look_by_annotations(authorized)) else {
+            return Ok(Ok(before));
+        };
+        if look == Look::Away {
+            return Ok(Ok(before));
+        }
+        let mut edited = match (look, &before.body, &*payload) {
+            (Look::AtHead, ..) => Payload::Stream(Body::default()),
+            (_, Some(body), _) => Payload::Whole(Bytes::from(body.clone())),
+            (_, None, Payload::Whole(body)) => Payload::Whole(body.clone()),
+            (_, None, Payload::Stream(_)) => return Err(Rejection::internal("a body was not read")),
+        };
+        let converted = yaml::to_json(authorized.head(), &mut edited)?;
+        let body = match &edited {
+            Payload::Whole(body) => body.clone(),
+            Payload::Stream(_) => Bytes::new(),
+        };
+        match validated.judge(authorized, &body, known) {
+            Ok(edit) => Ok(Ok(before.then(edit.of_converted(converted, &body)))),
+            Err(No::Rehearse(edit)) => {
+                let edit = before.then(edit.of_converted(converted, &body));
+                Ok(Err(Unsure::new(No::Rehearse(Box::new(edit)), authorized, payload)?))
+            }
+            Err(no) => Ok(Err(Unsure::new(no, authorized, payload)?)),
+        }
     }
 
     /// What rules find that are not enforced, now that more is known.
     pub fn find(&self, authorized: &Arc<Authorized>, payload: &mut Payload, known: &Known<'_>) -> Found {
-        let look = self.look(authorized);
+        let look = self.look_by_node(authorized);
         match self.read(authorized, look, payload) {
             Ok(write) => {
                 let finds = self.node_restriction.find(write, &self.modes, known);
@@ -227,6 +294,7 @@ impl Unsure {
             No::Refused(rejection) => return Err(*rejection),
             No::Stored => Self::Stored,
             No::Unsure(wanted) => Self::Objects(wanted),
+            No::Read(object) => Self::Read(object),
             No::Reviews(reviews) => Self::Reviews(reviews),
             No::Rehearse(edit) => {
                 let admitted = Admitted::new(authorized, payload, *edit)?;
@@ -268,8 +336,10 @@ impl Admitted {
             authorized: Arc::clone(authorized),
             uri,
             body,
+            content_type: edit.content_type,
             tie: edit.tie,
             rehearsal: false,
+            validated: false,
             found: None,
         })
     }
@@ -285,6 +355,16 @@ impl Admitted {
     /// What upstream is asked for; the head says what the client asked for.
     pub fn uri(&self) -> &Uri {
         &self.uri
+    }
+
+    /// How the body is encoded, if that is another way than the client's.
+    pub fn content_type(&self) -> Option<&'static str> {
+        self.content_type
+    }
+
+    /// Whether the gate has looked at what it makes of validated annotations.
+    pub fn is_validated(&self) -> bool {
+        self.validated
     }
 
     /// What the gate has tied the request to.

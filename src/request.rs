@@ -88,6 +88,11 @@ impl Head {
         self.impersonates
     }
 
+    /// The segments behind a `proxy` subresource, which are for whoever is behind it.
+    pub fn proxied(&self) -> Vec<String> {
+        info::behind_subresource(self.uri.path()).unwrap_or_default()
+    }
+
     /// What the client wants to speak instead of HTTP on this connection (exec, attach, port-forward).
     pub fn upgrade(&self) -> Option<Upgrade> {
         self.upgrade

@@ -70,6 +70,7 @@ rules! {
     CallersMasters = "callers/masters", Fixed, "Members of system:masters pass only if callers.allowMasters names them";
     CallersOthers = "callers/others", Fixed, "Who is neither a node nor joining passes if callers.others is Forward";
     CallersQuarantine = "callers/quarantine", Fixed, "Who is in quarantine does nothing but what that leaves it (scopegate quarantine)";
+    AnnotationsValidated = "annotations/validated", Fixed, "Who reaches the runtime of a pod holds the right to use its validated annotations, if validatedAnnotations.enabled";
     EveryoneDiscovery = "everyone/discovery", Fixed, "Whoever is known may read what the API consists of";
     EveryoneSelfReviews = "everyone/self-reviews", Fixed, "Whoever is known may ask who it is and what it may do, unless upstream sees the gate instead";
 

@@ -62,6 +62,7 @@ impl Gate {
                     mirror_pod_owner: MirrorPodOwner::Upstream,
                     extended: Extended::default(),
                 },
+                validated: None,
                 modes: Modes::DEFAULT,
             },
             graph: store.publish(),

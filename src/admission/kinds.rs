@@ -8,31 +8,40 @@ use crate::{
 };
 
 /// What an endpoint takes.
-#[derive(Debug)]
-pub(super) struct Endpoint {
-    group: &'static str,
-    resource: &'static str,
-    subresource: &'static str,
-    pub(super) kind: &'static str,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endpoint<'a> {
+    pub(super) group: &'a str,
+    pub(super) resource: &'a str,
+    pub(super) subresource: &'static str,
+    pub(super) kind: &'a str,
     /// Where it is not the version in the URL.
-    versions: &'static [&'static str],
-    pub(super) message: &'static Message,
+    pub(super) versions: &'static [&'static str],
+    /// How it is read where it is sent as protobuf; nothing if it cannot be.
+    pub(super) message: Option<&'static Message>,
     /// How it is patched, if what comes of a patch has to be known.
     pub(super) schema: Option<&'static Schema>,
     /// What of the stored object no rule looks at when all of it is replaced.
     pub(super) passed_over: Option<&'static str>,
+    /// Whether its objects have other parts than most, of which no rule looks at any but by their names.
+    pub(super) has_others: bool,
 }
 
-const ENDPOINTS: &[Endpoint] = &[
-    endpoint("", "events", "", "Event", &protobuf::CORE_EVENT, Some(&patch::OTHER)),
-    endpoint(
-        "events.k8s.io",
-        "events",
-        "",
-        "Event",
-        &protobuf::EVENT,
-        Some(&patch::OTHER),
-    ),
+const ENDPOINTS: &[Endpoint<'static>] = &[
+    Endpoint {
+        has_others: true,
+        ..endpoint("", "events", "", "Event", &protobuf::CORE_EVENT, Some(&patch::OTHER))
+    },
+    Endpoint {
+        has_others: true,
+        ..endpoint(
+            "events.k8s.io",
+            "events",
+            "",
+            "Event",
+            &protobuf::EVENT,
+            Some(&patch::OTHER),
+        )
+    },
     Endpoint {
         passed_over: Some("status"),
         ..endpoint("", "nodes", "", "Node", &protobuf::NODE, Some(&patch::NODE))
@@ -91,32 +100,34 @@ const ENDPOINTS: &[Endpoint] = &[
     endpoint("storage.k8s.io", "csinodes", "", "CSINode", &protobuf::CSI_NODE, None),
 ];
 
-const fn endpoint(
+pub(super) const fn endpoint(
     group: &'static str,
     resource: &'static str,
     subresource: &'static str,
     kind: &'static str,
     message: &'static Message,
     schema: Option<&'static Schema>,
-) -> Endpoint {
+) -> Endpoint<'static> {
     Endpoint {
         group,
         resource,
         subresource,
         kind,
         versions: &[],
-        message,
+        message: Some(message),
         schema,
         passed_over: None,
+        has_others: false,
     }
 }
 
-impl Endpoint {
+impl Endpoint<'_> {
     /// Nothing where no rule wants to know what is sent.
-    pub(super) fn of(request: &ResourceRequest) -> Option<&'static Self> {
-        ENDPOINTS.iter().find(|endpoint| {
+    pub(super) fn of(request: &ResourceRequest) -> Option<Endpoint<'static>> {
+        let found = ENDPOINTS.iter().find(|endpoint| {
             request.resource.is(endpoint.group, endpoint.resource) && request.subresource == endpoint.subresource
-        })
+        });
+        found.copied()
     }
 
     pub(super) fn takes(&self, api_version: &str, request: &ResourceRequest) -> bool {

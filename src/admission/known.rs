@@ -11,6 +11,7 @@ use super::No;
 use crate::{
     graph::{Facts, Key, Kind, Pod, PodFacts, Snapshot},
     rejection::Rejection,
+    request::ResourceRequest,
     review::Review,
 };
 
@@ -36,6 +37,8 @@ pub struct Told {
     pub rehearsed: Option<Bytes>,
     /// What upstream's authorizers have said.
     pub reviews: Vec<(Review, bool)>,
+    /// Whole objects beside that one; nothing if they are not there.
+    pub read: Vec<(ResourceRequest, Option<Bytes>)>,
     /// Other objects; nothing if they are not there.
     pub objects: Vec<(Wanted, Option<Fact>)>,
 }
@@ -90,9 +93,20 @@ impl<'a> Known<'a> {
 
     /// Whether upstream's authorizers allow it.
     pub fn allows(&self, review: Review) -> Result<bool, No> {
-        let told = self.told.reviews.iter().find(|(other, _)| *other == review);
+        self.answer(&review).ok_or_else(|| No::Reviews(vec![review]))
+    }
+
+    /// The same, if they have been asked.
+    pub fn answer(&self, review: &Review) -> Option<bool> {
+        let told = self.told.reviews.iter().find(|(other, _)| other == review);
         told.map(|(_, allowed)| *allowed)
-            .ok_or_else(|| No::Reviews(vec![review]))
+    }
+
+    /// An object as upstream has it; nothing if there is none.
+    pub fn read(&self, object: &ResourceRequest) -> Result<Option<&'a Bytes>, No> {
+        let told = self.told.read.iter().find(|(other, _)| other == object);
+        told.map(|(_, stored)| stored.as_ref())
+            .ok_or_else(|| No::Read(Box::new(object.clone())))
     }
 
     pub fn facts(&self, key: Key<'_>) -> Option<&'a Facts> {

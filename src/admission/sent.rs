@@ -21,16 +21,19 @@ pub struct Sent<'a> {
 enum Encoding {
     Json,
     Protobuf,
+    /// Which is read elsewhere, once, and then JSON.
+    Yaml,
 }
 
 const JSON: &str = "application/json";
+pub(super) const YAML: &str = "application/yaml";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 impl<'a> Sent<'a> {
     pub(super) fn read(
-        headers: &HeaderMap,
+        (headers, is_json_by_now): (&HeaderMap, bool),
         body: &'a [u8],
-        message: &protobuf::Message,
+        message: Option<&protobuf::Message>,
         kind: &str,
     ) -> Result<Self, Rejection> {
         let unread = |Malformed(why)| {
@@ -38,12 +41,16 @@ impl<'a> Sent<'a> {
                 "the object provided is unrecognized (must be of type {kind}): {why}"
             ))
         };
-        let sent = match Encoding::of(headers)? {
-            Encoding::Json => Self {
+        let sent = match (Encoding::of(headers)?, message) {
+            (Encoding::Yaml, _) if !is_json_by_now => {
+                return Err(Rejection::unsupported_media_type(&[JSON, PROTOBUF]));
+            }
+            (Encoding::Json | Encoding::Yaml, _) => Self {
                 json: Json::parse(body).map_err(unread)?,
                 envelope: None,
             },
-            Encoding::Protobuf => {
+            (Encoding::Protobuf, None) => return Err(Rejection::unsupported_media_type(&[JSON])),
+            (Encoding::Protobuf, Some(message)) => {
                 let envelope = Envelope::read(body).map_err(unread)?;
                 Self {
                     json: envelope.object(message).map_err(unread)?,
@@ -102,6 +109,18 @@ impl<'a> Sent<'a> {
         }
     }
 
+    pub(super) fn is_protobuf(&self) -> bool {
+        self.envelope.is_some()
+    }
+
+    /// The same object with these fields behind it, if it came as protobuf.
+    pub(super) fn append(&self, tail: &[u8]) -> Vec<u8> {
+        self.envelope
+            .as_ref()
+            .map(|envelope| envelope.append(tail))
+            .unwrap_or_default()
+    }
+
     /// The same object with one text set, in the encoding it came in.
     pub(super) fn with_text(&self, path: &[&str], fields: &[u32], value: &str) -> Result<Vec<u8>, Rejection> {
         match (&self.envelope, path.split_last()) {
@@ -134,6 +153,8 @@ impl Encoding {
             Ok(Self::Json)
         } else if media_type.eq_ignore_ascii_case(PROTOBUF) {
             Ok(Self::Protobuf)
+        } else if media_type.eq_ignore_ascii_case(YAML) {
+            Ok(Self::Yaml)
         } else {
             Err(unsupported())
         }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
@@ -16,6 +17,7 @@ use super::{
 use crate::{
     api::GroupResource,
     json::{Json, Malformed, Object},
+    patch::Patch,
     rejection::{Cause, Rejection},
     request::Query,
 };
@@ -23,11 +25,16 @@ use crate::{
 /// What an object is made of.
 const PARTS: &[&str] = &["apiVersion", "kind", "metadata", "spec", "status"];
 
+/// The version of a store that is empty.
+const ABSENT: &str = "1";
+
 /// What has to be done to a write before it is forwarded.
 #[derive(Debug, Default)]
 pub struct Edit {
     /// In place of what the client sent.
     pub(super) body: Option<Vec<u8>>,
+    /// How it is encoded, if that is another way than the client's.
+    pub(super) content_type: Option<&'static str>,
     /// Behind the query that the client sent.
     pub(super) query: Option<String>,
     pub(super) tie: Tie,
@@ -59,7 +66,7 @@ impl<'a> Write<'a> {
                 &self.request.name,
             )));
         };
-        let endpoint = super::kinds::Endpoint::of(self.request);
+        let endpoint = self.endpoint;
         let passed_over = endpoint.and_then(|endpoint| endpoint.passed_over);
         let stored = match (&self.content, passed_over) {
             (Content::Object(_), Some(key)) => Json::parse_without(stored, key),
@@ -79,18 +86,11 @@ impl<'a> Write<'a> {
         let old = self.stored(known)?;
         let new = match &self.content {
             Content::Object(sent) => Cow::Borrowed(&sent.json),
-            Content::Patch(patch) => {
-                let schema = super::kinds::Endpoint::of(self.request).and_then(|endpoint| endpoint.schema);
-                let schema = schema.ok_or_else(|| Rejection::internal("no merge keys for this patch"))?;
-                let new = patch.apply(schema, old.clone()).map_err(rejected)?;
-                is_of_the_kind_of(&new, &old, patch.is_typed())?;
-                self.is_at_home(&new, true)?;
-                Cow::Owned(new)
-            }
+            Content::Patch(patch) => Cow::Owned(self.patched(patch, old.clone(), &old)?),
             Content::Apply(applied) => match known.rehearsed() {
                 Some(rehearsed) => {
                     let new = Json::parse(rehearsed).map_err(unread)?;
-                    is_of_the_kind_of(&new, &old, false)?;
+                    self.is_of_the_kind_of(&new, &old, false)?;
                     if text(&new, "uid")? != text(&old, "uid")? {
                         return Err(Rejection::bad_gateway("a dry run came out as another object").into());
                     }
@@ -103,8 +103,18 @@ impl<'a> Write<'a> {
         Ok(Change { old, new })
     }
 
-    /// The write can only be made to the version it was judged against.
-    pub fn at_version(&self, change: &Change<'_, 'a>) -> Result<Edit, No> {
+    /// What a patch makes of an object, which has to be of the kind of the one that is stored.
+    pub(super) fn patched(&self, patch: &Patch<'a>, object: Json<'a>, old: &Json<'a>) -> Result<Json<'a>, Rejection> {
+        let schema = self.endpoint.and_then(|endpoint| endpoint.schema);
+        let schema = schema.ok_or_else(|| Rejection::internal("no merge keys for this patch"))?;
+        let new = patch.apply(schema, object).map_err(rejected)?;
+        self.is_of_the_kind_of(&new, old, patch.is_typed())?;
+        self.is_at_home(&new, true)?;
+        Ok(new)
+    }
+
+    /// The version that is stored, unless the client means another.
+    pub(super) fn version_of<'c>(&self, change: &'c Change<'_, 'a>) -> Result<&'c str, Rejection> {
         let version = text(&change.old, "resourceVersion")?;
         let claimed = match &self.content {
             Content::Apply(applied) => text(applied, "resourceVersion")?,
@@ -112,12 +122,18 @@ impl<'a> Write<'a> {
         };
         // Nothing and zero stand for any version.
         if !matches!(claimed, "" | "0") && claimed != version {
-            return Err(No::refused(Rejection::conflict(
+            return Err(Rejection::conflict(
                 &self.request.resource,
                 &self.request.name,
                 "the object has been modified; please apply your changes to the latest version and try again",
-            )));
+            ));
         }
+        Ok(version)
+    }
+
+    /// The write can only be made to the version it was judged against.
+    pub fn at_version(&self, change: &Change<'_, 'a>) -> Result<Edit, No> {
+        let version = self.version_of(change)?;
         let body = match &self.content {
             Content::Object(sent) if text(&sent.json, "resourceVersion")? == version => return Ok(Edit::default()),
             Content::Object(sent) => sent.with_text(&["metadata", "resourceVersion"], &[1, 6], version)?,
@@ -132,8 +148,8 @@ impl<'a> Write<'a> {
         };
         Ok(Edit {
             body: Some(body),
-            query: None,
             tie: Tie::Version,
+            ..Edit::default()
         })
     }
 
@@ -212,40 +228,91 @@ impl<'a> Write<'a> {
         }
     }
 
+    /// The API server reads what comes of a patch by what it says it is: without a version, or with that of the types that it uses
+    /// itself, every field has another name, and what the rules look at would mean nothing. It finds that out in whatever case
+    /// the keys are written, so there may be no others than those that everything has. Only where it knows the type already it
+    /// does without.
+    pub(super) fn is_of_the_kind_of(&self, new: &Json<'_>, old: &Json<'_>, typed: bool) -> Result<(), Rejection> {
+        let is_same = |key: &&str| new.get(key) == old.get(key) || typed && new.get(key).is_none();
+        let mut keys = new.as_object().into_iter().flat_map(Object::iter).map(|(key, _)| key);
+        let has_others = self.endpoint.is_some_and(|endpoint| endpoint.has_others);
+        let known = keys.all(|key| PARTS.contains(&key) || has_others && !is_look_alike(key));
+        if ["apiVersion", "kind"].iter().all(is_same) && (typed || known) {
+            return Ok(());
+        }
+        Err(Rejection::bad_request(
+            "a patch may not change what kind of object it is made to",
+        ))
+    }
+
     /// What comes of an applied object depends on who has set which field before; only upstream can tell.
     fn rehearsal(&self, applied: &Json<'a>, old: &Json<'_>) -> Result<Edit, Rejection> {
-        Ok(Edit {
+        let edit = Edit {
             body: Some(applied_to(applied, old)?),
-            query: Some("dryRun=All".to_owned()),
             tie: Tie::Version,
-        })
+            ..Edit::default()
+        };
+        Ok(edit.rehearsed())
     }
-}
 
-/// The API server reads what comes of a patch by what it says it is: without a version, or with that of the types that it uses
-/// itself, every field has another name, and what the rules look at would mean nothing. It finds that out in whatever case the
-/// keys are written, so there may be no others than those that everything has. Only where it knows the type already it does without.
-fn is_of_the_kind_of(new: &Json<'_>, old: &Json<'_>, typed: bool) -> Result<(), Rejection> {
-    let is_same = |key: &&str| new.get(key) == old.get(key) || typed && new.get(key).is_none();
-    let mut keys = new.as_object().into_iter().flat_map(Object::iter).map(|(key, _)| key);
-    // Of the objects that have other parts, no rule looks at any but by their names.
-    let has_others = old.get("kind").and_then(Json::as_str) == Some("Event");
-    let known = keys.all(|key| PARTS.contains(&key) || has_others && !is_look_alike(key));
-    if ["apiVersion", "kind"].iter().all(is_same) && (typed || known) {
-        return Ok(());
+    /// Applied where there is nothing, and nowhere else. No object has that version, and if there is an object after all, it is
+    /// another one.
+    pub(super) fn applied_to_nothing(&self, applied: &Json<'_>) -> Result<Vec<u8>, Rejection> {
+        let Self { request, .. } = self;
+        let (uid, version) = (text(applied, "uid")?, text(applied, "resourceVersion")?);
+        if !uid.is_empty() || !matches!(version, "" | "0") {
+            return Err(Rejection::not_found(&request.resource, &request.name));
+        }
+        self.is_at_home(applied, false)?;
+        with_texts(applied, &["metadata"], &[("resourceVersion", ABSENT)])
     }
-    Err(Rejection::bad_request(
-        "a patch may not change what kind of object it is made to",
-    ))
 }
 
 fn unread(Malformed(error): Malformed) -> Rejection {
     Rejection::bad_gateway(format!("the stored object cannot be read: {error}"))
 }
 
+impl Edit {
+    /// Both, one after the other. The second was made of what the first makes of the request.
+    pub(super) fn then(self, second: Self) -> Self {
+        Self {
+            body: second.body.or(self.body),
+            content_type: second.content_type.or(self.content_type),
+            query: match (self.query, second.query) {
+                (Some(first), Some(second)) => Some(format!("{first}&{second}")),
+                (first, second) => first.or(second),
+            },
+            tie: match second.tie {
+                Tie::None => self.tie,
+                tie => tie,
+            },
+        }
+    }
+
+    /// Of a body that was made JSON, and goes on as such.
+    pub(super) fn of_converted(self, content_type: Option<&'static str>, body: &Bytes) -> Self {
+        match content_type {
+            None => self,
+            Some(_) => Self {
+                body: self.body.or_else(|| Some(body.to_vec())),
+                content_type: self.content_type.or(content_type),
+                ..self
+            },
+        }
+    }
+
+    /// The same, to see what would come of it.
+    pub(super) fn rehearsed(self) -> Self {
+        Self {
+            query: Some("dryRun=All".to_owned()),
+            ..self
+        }
+    }
+}
+
 /// Applied to this version of this object. The version alone would not do: where there is no object any more, it is not looked
 /// at, and one would be created.
-fn applied_to(applied: &Json<'_>, old: &Json<'_>) -> Result<Vec<u8>, Rejection> {
+pub(super) fn applied_to(applied: &Json<'_>, old: &Json<'_>) -> Result<Vec<u8>, Rejection> {
     let (uid, version) = (text(old, "uid")?, text(old, "resourceVersion")?);
     let claimed = text(applied, "uid")?;
     if !claimed.is_empty() && claimed != uid {

@@ -30,6 +30,10 @@ pub struct Write<'a> {
     pub request: &'a ResourceRequest,
     pub content: Content<'a>,
     pub(super) head: &'a Head,
+    /// What is sent there; nothing where no rule wants to know.
+    pub(super) endpoint: Option<Endpoint<'a>>,
+    /// Whether somebody has made JSON of it if it was YAML.
+    is_json_by_now: bool,
     modes: Modes,
     notes: RefCell<Notes>,
 }
@@ -108,6 +112,8 @@ impl<'a> Write<'a> {
             request,
             content: Content::Nothing,
             head,
+            endpoint: Endpoint::of(request),
+            is_json_by_now: false,
             modes,
             notes: RefCell::default(),
         })
@@ -121,11 +127,38 @@ impl<'a> Write<'a> {
         body: &'a [u8],
     ) -> Result<Self, Rejection> {
         let mut write = Self::unread(writer, operation, (head, request))?;
-        write.content = match head.info().verb {
-            Verb::Patch => write.patch(body)?,
+        write.read_body(body)?;
+        Ok(write)
+    }
+
+    /// Reads the body of a write to an endpoint that need not be in the table of those that nodes write to. What was YAML is JSON
+    /// by now.
+    pub(super) fn read_at(
+        writer: Writer<'a>,
+        operation: Operation,
+        (head, request): (&'a Head, &'a ResourceRequest),
+        endpoint: Endpoint<'a>,
+        body: &'a [u8],
+    ) -> Result<Self, Rejection> {
+        let mut write = Self::unread(writer, operation, (head, request))?;
+        write.endpoint = Some(endpoint);
+        write.is_json_by_now = true;
+        write.read_body(body)?;
+        Ok(write)
+    }
+
+    fn read_body(&mut self, body: &'a [u8]) -> Result<(), Rejection> {
+        let (head, request) = (self.head, self.request);
+        self.content = match head.info().verb {
+            Verb::Patch => self.patch(body)?,
             Verb::Delete | Verb::DeleteCollection if body.is_empty() => Content::Nothing,
             Verb::Delete | Verb::DeleteCollection => {
-                let sent = Sent::read(head.headers(), body, &protobuf::DELETE_OPTIONS, "DeleteOptions")?;
+                let sent = Sent::read(
+                    (head.headers(), false),
+                    body,
+                    Some(&protobuf::DELETE_OPTIONS),
+                    "DeleteOptions",
+                )?;
                 sent.is_kind("DeleteOptions")?;
                 let (own, version) = (version(&request.resource, &request.version), sent.version()?);
                 if !["", "v1", "meta.k8s.io/v1", &own].contains(&version) {
@@ -135,16 +168,21 @@ impl<'a> Write<'a> {
                 }
                 Content::Object(sent)
             }
-            _ => match Endpoint::of(request) {
-                Some(endpoint) => Content::Object(write.object(endpoint, body)?),
+            _ => match self.endpoint {
+                Some(endpoint) => Content::Object(self.object(&endpoint, body)?),
                 None => Content::Nothing,
             },
         };
-        Ok(write)
+        Ok(())
     }
 
-    fn object(&self, endpoint: &Endpoint, body: &'a [u8]) -> Result<Sent<'a>, Rejection> {
-        let sent = Sent::read(self.head.headers(), body, endpoint.message, endpoint.kind)?;
+    fn object(&self, endpoint: &Endpoint<'_>, body: &'a [u8]) -> Result<Sent<'a>, Rejection> {
+        let sent = Sent::read(
+            (self.head.headers(), self.is_json_by_now),
+            body,
+            endpoint.message,
+            endpoint.kind,
+        )?;
         sent.is_kind(endpoint.kind)?;
         let version = sent.version()?;
         if !version.is_empty() && !endpoint.takes(version, self.request) {

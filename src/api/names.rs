@@ -29,5 +29,14 @@ pub const BEARER_SUBPROTOCOL: &str = "base64url.bearer.authorization.k8s.io.";
 /// Where the leases are that nodes renew.
 pub const NODE_LEASES: &str = "kube-node-lease";
 
+/// Where a pod, or the template of one, carries its validated annotations, as JSON.
+pub const VALIDATED_ANNOTATIONS: &str = "scopegate.dev/validated-annotations";
+
+/// What begins with this domain, or one below it, is the gate's own to say.
+pub const OWN_DOMAIN: &str = "scopegate.dev";
+
+/// Extra under which upstream is told that the gate has looked at what a write makes of validated annotations.
+pub const VALIDATED_EXTRA: &str = "scopegate.dev/validated";
+
 /// Marks a pod that a kubelet has written of its own accord, whatever the value.
 pub const MIRROR_POD_ANNOTATION: &str = "kubernetes.io/config.mirror";

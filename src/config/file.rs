@@ -1,5 +1,6 @@
 //! The keys of the file and what they may say. Everything is read before anything is refused.
 
+mod annotations;
 mod extra;
 mod graph;
 mod listeners;
@@ -11,6 +12,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use self::{
+    annotations::validated_annotations,
     extra::extra_rules,
     graph::graph,
     listeners::{admin, serving},
@@ -50,7 +52,7 @@ pub(super) fn check(value: Value, base: &Path) -> Result<Config, Vec<Problem>> {
 pub(super) fn keys() -> Vec<String> {
     let context = Context::new(Path::new(""));
     // What stands in a list is asked for only where there is something.
-    let rule = serde_json::json!({"extraRules": {"nodes": [{}]}});
+    let rule = serde_json::json!({"extraRules": {"nodes": [{}]}, "validatedAnnotations": {"kinds": [{}]}});
     read(Section::root(rule, &context));
     let mut keys = context.asked.into_inner();
     keys.extend(Features::names().iter().map(|name| format!("featureGates.{name}")));
@@ -76,8 +78,9 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     let modes = modes(root.section("rules"), features, own);
     let extended = extended(root.section("podRestriction"), root.section("nodeAddresses"), features);
     let extra = extra_rules(root.section("extraRules"), own);
-    let (mut authorizer, admission) = callers(root.section("callers"), own, features, modes, extended);
+    let (mut authorizer, mut admission) = callers(root.section("callers"), own, features, modes, extended);
     authorizer.extra = extra;
+    admission.validated = validated_annotations(root.section("validatedAnnotations"));
     let graph = graph(root.section("graph"), features, modes);
     let quarantine = quarantine(root.section("quarantine"));
     let audit = audit(root.section("audit"));
@@ -161,6 +164,7 @@ fn callers(
     };
     let admission = Admission {
         node_restriction,
+        validated: None,
         modes,
     };
     (authorizer, admission)

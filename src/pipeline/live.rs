@@ -51,7 +51,7 @@ pub struct Live {
     upstream: Upstream,
     nodes: Cache<String, Arc<Node>>,
     /// Of all nodes, on each account.
-    asking: [Semaphore; 3],
+    asking: [Semaphore; 4],
     reads: Counter,
 }
 
@@ -64,9 +64,11 @@ pub(super) enum Account {
     Events,
     /// To record what could have been refused. Nobody waits for that.
     Records,
+    /// To decide about what somebody else than a node does.
+    Others,
 }
 
-/// Which node makes the gate ask, and what for.
+/// Which node, or other caller, makes the gate ask, and what for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asker<'a> {
     pub(super) node: &'a str,
@@ -92,6 +94,8 @@ struct Node {
     events_waiting: Arc<Semaphore>,
     events: Mutex<Allowance>,
     records: std::sync::Mutex<Allowance>,
+    others_waiting: Arc<Semaphore>,
+    others: Mutex<Allowance>,
     /// Questions about single objects that are under way: all nodes share the places, and none shall have them all.
     reading: Semaphore,
 }
@@ -131,7 +135,7 @@ const IDLE: Duration = Duration::from_secs(30);
 /// Requests of one node that may wait.
 const WAITING: usize = 100;
 /// Questions of all nodes at a time, on each account.
-const ASKING: [usize; 3] = [32, 16, 8];
+const ASKING: [usize; 4] = [32, 16, 8, 32];
 /// Of these, about single objects, for one node.
 const READING: usize = 4;
 /// What a node may cause by its events: as much as a kubelet sends by default (`eventBurst`, `eventRecordQPS`), since most of it
@@ -139,6 +143,12 @@ const READING: usize = 4;
 const EVENTS: Limits = Limits {
     burst: 100,
     per_second: 50,
+};
+/// The same for anybody else, whose changes of what pods are made from have to be compared with what is stored. Controllers make
+/// more of them than people do.
+const OTHERS: Limits = Limits {
+    burst: 200,
+    per_second: 100,
 };
 /// Until somebody who waits for its turn is told to come again; longer than an answer may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -177,6 +187,7 @@ impl Live {
         let waiting = match account {
             Account::Decisions => &known.waiting,
             Account::Events => &known.events_waiting,
+            Account::Others => &known.others_waiting,
             Account::Records => return Err(Unknown::Limited),
         };
         let waiting = Arc::clone(waiting).try_acquire_owned();
@@ -301,6 +312,7 @@ impl Live {
         let turn = async {
             match asker.account {
                 Account::Decisions => known.decisions.lock().await.allowance.take(self.limits).await,
+                Account::Others => known.others.lock().await.take(OTHERS).await,
                 _ => known.events.lock().await.take(EVENTS).await,
             }
         };
@@ -309,11 +321,12 @@ impl Live {
 
     /// A place among the questions that are under way.
     async fn asking(&self, account: Account) -> Result<SemaphorePermit<'_>, Unknown> {
-        let [decisions, events, records] = &self.asking;
+        let [decisions, events, records, others] = &self.asking;
         let asking = match account {
             Account::Decisions => decisions.acquire().await.ok(),
             Account::Events => events.acquire().await.ok(),
             Account::Records => records.try_acquire().ok(),
+            Account::Others => others.acquire().await.ok(),
         };
         asking.ok_or(Unknown::Limited)
     }
@@ -353,6 +366,8 @@ impl Node {
             events_waiting: Arc::new(Semaphore::new(WAITING)),
             events: Mutex::new(Allowance::new(EVENTS)),
             records: std::sync::Mutex::new(Allowance::new(limits)),
+            others_waiting: Arc::new(Semaphore::new(WAITING)),
+            others: Mutex::new(Allowance::new(OTHERS)),
             reading: Semaphore::new(READING),
         }
     }

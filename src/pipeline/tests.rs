@@ -164,6 +164,7 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
                     mirror_pod_owner: MirrorPodOwner::Upstream,
                     extended: Extended::default(),
                 },
+                validated: None,
                 modes: Modes::DEFAULT,
             },
             metrics: writes::Metrics::default(),

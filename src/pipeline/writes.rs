@@ -3,7 +3,7 @@
 
 mod records;
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt as _, Collected, Limited};
@@ -222,23 +222,21 @@ impl Pipeline {
         told: &mut Told,
         outcome: &Outcome,
     ) -> Result<Option<Forwarded>, Rejection> {
-        let (Kind::Node(node), Target::Resource(request)) =
-            (&authorized.caller().kind, &authorized.head().info().target)
-        else {
-            return Err(Rejection::internal(
-                "a question about something else than a write of a node",
-            ));
+        let Target::Resource(request) = &authorized.head().info().target else {
+            return Err(Rejection::internal("a question about something else than a resource"));
         };
         let live = &self.judge.live;
-        let asker = Asker { node, account };
+        let name = asker(authorized);
+        let asker = Asker { node: &name, account };
         let unknown = |unknown: Unknown| match account {
             // It explains nobody's refusal.
             Account::Records => Rejection::from(&unknown),
             Account::Decisions | Account::Events => self.judge.unknown(&unknown),
+            Account::Others => Rejection::from(&unknown),
         };
         self.writes.metrics.asked(match unsure {
             Unsure::Stored => "stored",
-            Unsure::Objects(_) => "object",
+            Unsure::Objects(_) | Unsure::Read(_) => "object",
             Unsure::Reviews(_) => "review",
             Unsure::Rehearsal(_) => "rehearsal",
         });
@@ -253,11 +251,21 @@ impl Pipeline {
                     told.objects.push((wanted, fact));
                 }
             }
+            Unsure::Read(object) => {
+                let stored = live.stored(asker, &object).await.map_err(unknown)?;
+                told.read.push((*object, stored));
+            }
             Unsure::Reviews(reviews) => {
-                live.turn(asker).await.map_err(unknown)?;
+                if account != Account::Others {
+                    live.turn(asker).await.map_err(unknown)?;
+                }
                 for review in reviews {
-                    let allowed = self.reviews.allows(&review, node).await?;
+                    let allowed = self.reviews.allows(&review, &name).await?;
                     told.reviews.push((review, allowed));
+                    if !allowed {
+                        // Nobody need know the rest.
+                        break;
+                    }
                 }
             }
             Unsure::Rehearsal(rehearsal) => {
@@ -278,9 +286,19 @@ impl Pipeline {
 
 /// What is asked for a write is asked for.
 fn account(authorized: &Authorized) -> Account {
-    match &authorized.head().info().target {
-        Target::Resource(request) if request.resource.resource == "events" => Account::Events,
-        _ => Account::Decisions,
+    match (&authorized.caller().kind, &authorized.head().info().target) {
+        (Kind::Node(_), Target::Resource(request)) if request.resource.resource == "events" => Account::Events,
+        (Kind::Node(_), _) => Account::Decisions,
+        (Kind::Bootstrap(_) | Kind::Other, _) => Account::Others,
+    }
+}
+
+/// Who makes the gate ask, where no other can have the same name.
+fn asker(authorized: &Authorized) -> Cow<'_, str> {
+    let caller = authorized.caller();
+    match &caller.kind {
+        Kind::Node(node) => Cow::Borrowed(node),
+        Kind::Bootstrap(_) | Kind::Other => Cow::Owned(format!("user {}", caller.user.name)),
     }
 }
 

@@ -61,15 +61,11 @@ impl RequestInfo {
     pub fn read(method: &Method, path: &str, query: &Query) -> Result<Self, Malformed> {
         let path = Path::parse(path)?;
         let segments: Vec<&str> = path.segments.iter().map(String::as_str).collect();
-        let (group, version, rest) = match segments.as_slice() {
-            ["api", version, rest @ ..] if !rest.is_empty() => ("", *version, rest),
-            ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),
-            _ => {
-                return Ok(Self {
-                    verb: path_verb(method),
-                    target: Target::Path(path.decoded),
-                });
-            }
+        let Some((group, version, rest)) = split_version(&segments) else {
+            return Ok(Self {
+                verb: path_verb(method),
+                target: Target::Path(path.decoded),
+            });
         };
         // The ancient form that names the verb in the path; method and selectors do not count there.
         let (mut verb, rest) = match rest {
@@ -175,6 +171,26 @@ fn path_verb(method: &Method) -> Verb {
         Method::GET => Verb::Get,
         _ => Verb::Method(method.as_str().to_ascii_lowercase()),
     }
+}
+
+/// The group, the version and what stands behind them; nothing if it is no resource.
+fn split_version<'a, 'b>(segments: &'b [&'a str]) -> Option<(&'a str, &'a str, &'b [&'a str])> {
+    match segments {
+        ["api", version, rest @ ..] if !rest.is_empty() => Some(("", version, rest)),
+        ["apis", group, version, rest @ ..] if !rest.is_empty() => Some((group, version, rest)),
+        _ => None,
+    }
+}
+
+/// What stands behind the subresource in the path of a resource.
+pub(super) fn behind_subresource(path: &str) -> Option<Vec<String>> {
+    let path = Path::parse(path).ok()?;
+    let segments: Vec<&str> = path.segments.iter().map(String::as_str).collect();
+    let (_, _, rest) = split_version(&segments)?;
+    let (_, rest) = split_namespace(rest);
+    // A resource, its name, and the subresource.
+    let behind = rest.get(3..).unwrap_or_default();
+    Some(behind.iter().map(ToString::to_string).collect())
 }
 
 /// A namespace in front belongs to what follows it, except that the namespace itself is also a resource.

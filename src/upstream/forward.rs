@@ -2,12 +2,12 @@
 
 use http::{
     HeaderValue, Request, Response, StatusCode,
-    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION},
+    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE},
 };
 use tokio::time::timeout;
 
 use super::{Affinity, Carrier, ClientError, Streaming, Tunnel, Upstream, chain, headers};
-use crate::{admission::Admitted, body::BodyError, caller::Kind, rejection::Rejection, request::Upgrade};
+use crate::{admission::Admitted, api::names, body::BodyError, caller::Kind, rejection::Rejection, request::Upgrade};
 
 /// What upstream made of a request.
 #[derive(Debug)]
@@ -33,6 +33,12 @@ impl Upstream {
         };
         let (mut headers, client) = encoded.map_err(|error| Rejection::internal(error.to_string()))?;
         headers.insert("audit-id", audit_id);
+        if let Some(content_type) = admitted.content_type() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        }
+        if admitted.is_validated() && !matches!(caller.kind, Kind::Bootstrap(_)) {
+            headers::mark(names::VALIDATED_EXTRA, self.identity, &mut headers);
+        }
         if admitted.is_rehearsal() {
             headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
             headers.remove(ACCEPT_ENCODING);

@@ -167,22 +167,26 @@ fn is_bearer(protocol: &str) -> bool {
 }
 
 fn tell(user: &User, identity: Identity, headers: &mut HeaderMap) -> Result<(), UnencodableUser> {
-    let names = match identity {
-        Identity::FrontProxy { uid } => Names {
-            user: HeaderName::from_static("x-remote-user"),
-            group: HeaderName::from_static("x-remote-group"),
-            uid: uid.then(|| HeaderName::from_static("x-remote-uid")),
-            extra: "x-remote-extra-",
-        },
-        Identity::Impersonate => Names {
-            user: HeaderName::from_static("impersonate-user"),
-            group: HeaderName::from_static("impersonate-group"),
-            uid: Some(HeaderName::from_static("impersonate-uid")),
-            extra: "impersonate-extra-",
-        },
-        Identity::Own => return Ok(()),
-    };
-    names.add(user, headers)
+    match Names::of(identity) {
+        Some(names) => names.add(user, headers),
+        None => Ok(()),
+    }
+}
+
+/// Tells upstream something of the gate's own about the request, as an extra of the user that nobody else can have.
+pub(super) fn mark(key: &str, identity: Identity, headers: &mut HeaderMap) {
+    if let Some(name) = Names::of(identity).and_then(|names| names.extra(key)) {
+        headers.insert(name, HeaderValue::from_static("true"));
+    }
+}
+
+/// Whether only the gate itself says so.
+fn is_own(key: &str) -> bool {
+    let domain = key.split('/').next().unwrap_or_default().to_ascii_lowercase();
+    domain == names::OWN_DOMAIN
+        || domain
+            .strip_suffix(names::OWN_DOMAIN)
+            .is_some_and(|rest| rest.ends_with('.'))
 }
 
 /// Drops what was meant for the connection to upstream alone.
@@ -223,6 +227,30 @@ struct Names {
 }
 
 impl Names {
+    /// Nothing if upstream is told of nobody.
+    fn of(identity: Identity) -> Option<Self> {
+        match identity {
+            Identity::FrontProxy { uid } => Some(Self {
+                user: HeaderName::from_static("x-remote-user"),
+                group: HeaderName::from_static("x-remote-group"),
+                uid: uid.then(|| HeaderName::from_static("x-remote-uid")),
+                extra: "x-remote-extra-",
+            }),
+            Identity::Impersonate => Some(Self {
+                user: HeaderName::from_static("impersonate-user"),
+                group: HeaderName::from_static("impersonate-group"),
+                uid: Some(HeaderName::from_static("impersonate-uid")),
+                extra: "impersonate-extra-",
+            }),
+            Identity::Own => None,
+        }
+    }
+
+    fn extra(&self, key: &str) -> Option<HeaderName> {
+        let escaped = utf8_percent_encode(key, EXTRA_KEY).to_string().to_ascii_lowercase();
+        HeaderName::try_from(format!("{}{escaped}", self.extra)).ok()
+    }
+
     fn add(&self, user: &User, headers: &mut HeaderMap) -> Result<(), UnencodableUser> {
         let unencodable = |what, value: &str| UnencodableUser {
             user: user.name.clone(),
@@ -237,10 +265,8 @@ impl Names {
         if let (Some(name), Some(uid)) = (&self.uid, &user.uid) {
             headers.append(name, encode("uid", uid)?);
         }
-        for (key, values) in &user.extra {
-            let escaped = utf8_percent_encode(key, EXTRA_KEY).to_string().to_ascii_lowercase();
-            let name =
-                HeaderName::try_from(format!("{}{escaped}", self.extra)).map_err(|_| unencodable("extra key", key))?;
+        for (key, values) in user.extra.iter().filter(|(key, _)| !is_own(key)) {
+            let name = self.extra(key).ok_or_else(|| unencodable("extra key", key))?;
             for value in values {
                 headers.append(&name, encode("extra value", value)?);
             }

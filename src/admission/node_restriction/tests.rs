@@ -52,6 +52,7 @@ fn upstream() -> Admission {
             mirror_pod_owner: MirrorPodOwner::Upstream,
             extended: Extended::default(),
         },
+        validated: None,
         modes: Modes::UPSTREAM,
     }
 }
@@ -233,6 +234,7 @@ impl Asked<'_> {
                 ask(format!("rehearse {}", passed(&edit, self.content_type, self.request)));
                 self.told.rehearsed = Some(self.world.rehearsed.clone());
             }
+            No::Read(object) => panic!("{object} is nothing that a rule for nodes asks for"),
             No::Unsure(wanted) => {
                 for wanted in wanted {
                     ask(wanted.key().to_string());

@@ -22,7 +22,8 @@ impl Live {
         asker: Asker<'_>,
         request: &ResourceRequest,
     ) -> Result<Option<Bytes>, Unknown> {
-        if request.namespace.is_empty() && !IN_NO_NAMESPACE.contains(&request.resource.resource.as_str()) {
+        let is_nodes = matches!(asker.account, Account::Decisions | Account::Events | Account::Records);
+        if is_nodes && request.namespace.is_empty() && !IN_NO_NAMESPACE.contains(&request.resource.resource.as_str()) {
             // There is no such place; upstream would look through all namespaces for it.
             return Ok(None);
         }
@@ -93,7 +94,7 @@ impl Live {
         let known = self.node(asker.node);
         let _reading = match asker.account {
             Account::Records => known.reading.try_acquire().ok(),
-            Account::Decisions | Account::Events => known.reading.acquire().await.ok(),
+            Account::Decisions | Account::Events | Account::Others => known.reading.acquire().await.ok(),
         }
         .ok_or(Unknown::Limited)?;
         let found = self.read::<T>(asker.account, &target(request)).await?;

@@ -27,7 +27,7 @@ pub(super) fn body(method: &str, uri: &str, json: &str) -> Vec<u8> {
 
 pub(super) fn message(request: &ResourceRequest, deletes: bool) -> &'static Message {
     match Endpoint::of(request) {
-        Some(endpoint) if !deletes => endpoint.message,
+        Some(endpoint) if !deletes => endpoint.message.unwrap(),
         _ => &DELETE_OPTIONS,
     }
 }

@@ -1,0 +1,323 @@
+//! Who writes pods, and what pods are made from.
+//!
+//! A new object has to be allowed with what it carries. A change has to be allowed with what there was and what there will be,
+//! and only to the version that was looked at.
+
+use super::{Asked, Part, Place, ValidatedAnnotations, set::Uses, template::Carried};
+use crate::{
+    admission::{
+        Change, Edit, Known, No, Sent, Tie,
+        kinds::{Endpoint, endpoint},
+        tie::applied_to,
+        write::{Content, Operation, Write, Writer, rejected},
+    },
+    api::names::VALIDATED_ANNOTATIONS,
+    json::Json,
+    patch::Patch,
+    protobuf,
+    rejection::Rejection,
+    rules::Modes,
+};
+
+/// What comes of a write, in its stored form.
+struct New<'a> {
+    object: Json<'a>,
+    carried: Vec<Carried>,
+}
+
+/// What is known of a change.
+#[derive(Clone, Copy)]
+struct Changed<'c, 'a> {
+    old: &'c Json<'a>,
+    new: &'c Json<'a>,
+    /// Whether what is stored in the end may be the same, though this looks different: the API server fills in what was left
+    /// out, and of an applied object it knows who has set what before.
+    maybe: bool,
+}
+
+impl ValidatedAnnotations {
+    pub(super) fn write<'a>(
+        &self,
+        asked: &Asked<'a>,
+        at: (&'a Place, Part),
+        body: &'a [u8],
+        known: &Known<'a>,
+    ) -> Result<Edit, No> {
+        let write = asked.read(at.0.endpoint(), body)?;
+        match &write.content {
+            Content::Object(sent) if write.operation == Operation::Create => self.create(asked, at.0, sent, known),
+            Content::Object(sent) => self.replace(asked, at, (&write, sent), known),
+            Content::Patch(patch) => self.patch(asked, at, (&write, patch), known),
+            Content::Apply(applied) => self.apply(asked, at, (&write, applied), known),
+            Content::Nothing => Err(Rejection::bad_request("the request has no object").into()),
+        }
+    }
+
+    /// With a binding, a pod gets the annotations that the binding has. Nobody who binds pods has a use for that.
+    pub(super) fn binding(&self, asked: &Asked<'_>, body: &[u8]) -> Result<Edit, No> {
+        let bindings = endpoint("", "bindings", "", "Binding", &protobuf::BINDING, None);
+        let write = asked.read(bindings, body)?;
+        let annotations = write.sent()?.at(&["metadata", "annotations"]);
+        if annotations.and_then(|all| all.get(VALIDATED_ANNOTATIONS)).is_some() {
+            let why = format!("a binding cannot set the annotation {VALIDATED_ANNOTATIONS}");
+            return Err(asked.refuse(why).into());
+        }
+        Ok(Edit::default())
+    }
+
+    fn create<'a>(&self, asked: &Asked<'_>, place: &Place, sent: &Sent<'a>, known: &Known<'_>) -> Result<Edit, No> {
+        let new = asked.settled(place, &sent.json)?;
+        let uses = new.uses();
+        let is_from_template = match new.carried.as_slice() {
+            [Carried { set, .. }] if !set.is_empty() => self.is_from_template(asked, &new.object, set, known)?,
+            _ => false,
+        };
+        if !is_from_template {
+            asked.may_use(&uses, known)?;
+        }
+        let body = new.is_rewritten().then(|| new.body(place, sent, None)).transpose()?;
+        Ok(Edit {
+            body,
+            ..Edit::default()
+        })
+    }
+
+    fn replace<'a>(
+        &self,
+        asked: &Asked<'_>,
+        (place, part): (&Place, Part),
+        (write, sent): (&Write<'a>, &Sent<'a>),
+        known: &Known<'a>,
+    ) -> Result<Edit, No> {
+        asked.may_at_all(known, false)?;
+        let old = write.stored(known)?;
+        let new = asked.settled(place, &sent.json)?;
+        let change = Change {
+            old,
+            new: std::borrow::Cow::Borrowed(&new.object),
+        };
+        let edit = if new.is_rewritten() {
+            let version = write.version_of(&change)?;
+            Edit {
+                body: Some(new.body(place, sent, Some(version))?),
+                tie: Tie::Version,
+                ..Edit::default()
+            }
+        } else {
+            write.at_version(&change)?
+        };
+        let changed = Changed {
+            old: &change.old,
+            new: &new.object,
+            maybe: true,
+        };
+        self.change(asked, (place, part), changed, new.uses(), edit, known)
+    }
+
+    fn patch<'a>(
+        &self,
+        asked: &Asked<'_>,
+        (place, part): (&Place, Part),
+        (write, patch): (&Write<'a>, &Patch<'a>),
+        known: &Known<'a>,
+    ) -> Result<Edit, No> {
+        let mut templates = place.templates.iter();
+        let is_touched = match part {
+            Part::All => templates.any(|template| template.is_touched(patch)),
+            Part::Metadata => templates.any(|template| template.is_annotation_touched(patch)),
+            Part::Runtime => true,
+        };
+        if !is_touched && place.is_left_what_it_is(patch) {
+            return Ok(Edit::default());
+        }
+        asked.may_at_all(known, false)?;
+        let old = write.stored(known)?;
+        let mut shown = old.clone();
+        let named: Vec<bool> = place
+            .templates
+            .iter()
+            .map(|template| template.is_field_named(patch))
+            .collect();
+        for (template, _) in place.templates.iter().zip(&named).filter(|(_, named)| **named) {
+            let carried = template.carried(&old).map_err(|fault| asked.refuse(fault.text()))?;
+            template.show_field(&mut shown, &carried.set);
+        }
+        let new = write.patched(patch, shown, &old)?;
+        let mut carried = Vec::new();
+        for (template, named) in place.templates.iter().zip(named) {
+            let found = if named {
+                template.carried_by_field(&new, &old)
+            } else {
+                template.carried(&new)
+            };
+            carried.push(found.map_err(|fault| asked.malformed(&place.kind, fault))?);
+        }
+        let new = New::settle(place, new, carried);
+        let change = Change {
+            old,
+            new: std::borrow::Cow::Borrowed(&new.object),
+        };
+        let edit = if new.is_rewritten() {
+            let version = write.version_of(&change)?;
+            let mut between = Patch::between(&change.old, &new.object).map_err(rejected)?;
+            between.pin_version(version).map_err(rejected)?;
+            Edit {
+                body: Some(between.to_vec()),
+                content_type: Some(Patch::JSON),
+                tie: Tie::Version,
+                ..Edit::default()
+            }
+        } else {
+            write.at_version(&change)?
+        };
+        let changed = Changed {
+            old: &change.old,
+            new: &new.object,
+            maybe: false,
+        };
+        self.change(asked, (place, part), changed, new.uses(), edit, known)
+    }
+
+    fn apply<'a>(
+        &self,
+        asked: &Asked<'_>,
+        (place, part): (&Place, Part),
+        (write, applied): (&Write<'a>, &Json<'a>),
+        known: &Known<'a>,
+    ) -> Result<Edit, No> {
+        asked.may_at_all(known, false)?;
+        let new = asked.settled(place, applied)?;
+        if known.stored()?.is_none() {
+            if part != Part::All {
+                return Err(Rejection::not_found(&asked.request.resource, &asked.request.name).into());
+            }
+            asked.may_use(&new.uses(), known)?;
+            return Ok(Edit {
+                body: Some(write.applied_to_nothing(&new.object)?),
+                tie: Tie::Version,
+                ..Edit::default()
+            });
+        }
+        let old = write.stored(known)?;
+        let edit = Edit {
+            body: Some(applied_to(&new.object, &old)?),
+            tie: Tie::Version,
+            ..Edit::default()
+        };
+        let changed = Changed {
+            old: &old,
+            new: &new.object,
+            maybe: true,
+        };
+        self.change(asked, (place, part), changed, new.uses(), edit, known)
+    }
+
+    /// A change of what is stored, which would be made by this edit.
+    fn change(
+        &self,
+        asked: &Asked<'_>,
+        (place, part): (&Place, Part),
+        changed: Changed<'_, '_>,
+        mut uses: Uses,
+        edit: Edit,
+        known: &Known<'_>,
+    ) -> Result<Edit, No> {
+        let Changed { old, new, maybe } = changed;
+        let is_same = |new: &Json<'_>| match part {
+            Part::All => place.templates.iter().all(|template| template.is_same(old, new)),
+            Part::Metadata => place
+                .templates
+                .iter()
+                .all(|template| template.is_annotation_same(old, new)),
+            Part::Runtime => false,
+        };
+        if is_same(new) {
+            return Ok(edit);
+        }
+        let stored = asked.stored_uses(place, old)?;
+        uses.join(stored);
+        let no = match asked.may_use(&uses, known) {
+            Ok(()) => return Ok(edit),
+            Err(no @ No::Refused(_)) if maybe && part != Part::Runtime => no,
+            Err(no) => return Err(no),
+        };
+        match known.rehearsed() {
+            None => Err(No::Rehearse(Box::new(edit.rehearsed()))),
+            Some(result) => {
+                let result = Json::parse(result).map_err(super::unread)?;
+                let is_it = old.at(&["metadata", "uid"]) == result.at(&["metadata", "uid"]);
+                if is_it && is_same(&result) { Ok(edit) } else { Err(no) }
+            }
+        }
+    }
+}
+
+impl<'a> Asked<'a> {
+    fn read(&self, endpoint: Endpoint<'a>, body: &'a [u8]) -> Result<Write<'a>, Rejection> {
+        let Some(operation) = Operation::of(&self.head.info().verb) else {
+            return Err(Rejection::internal("a request to be judged is no write"));
+        };
+        let writer = Writer {
+            node: "",
+            user: &self.caller.user,
+            modes: Modes::UPSTREAM,
+        };
+        Write::read_at(writer, operation, (self.head, self.request), endpoint, body)
+    }
+
+    /// What a client has sent, in its stored form.
+    fn settled<'j>(&self, place: &Place, object: &Json<'j>) -> Result<New<'j>, Rejection> {
+        let carried = place.templates.iter().map(|template| template.carried(object));
+        let carried = carried.collect::<Result<_, _>>();
+        let carried = carried.map_err(|fault| self.malformed(&place.kind, fault))?;
+        Ok(New::settle(place, object.clone(), carried))
+    }
+}
+
+impl<'a> New<'a> {
+    fn settle(place: &Place, mut object: Json<'a>, carried: Vec<Carried>) -> Self {
+        for (template, carried) in place.templates.iter().zip(&carried) {
+            if !carried.is_settled {
+                template.settle(&mut object, &carried.set);
+            }
+        }
+        Self { object, carried }
+    }
+
+    /// Whether it is not what the client has sent.
+    fn is_rewritten(&self) -> bool {
+        self.carried.iter().any(|carried| !carried.is_settled)
+    }
+
+    fn uses(&self) -> Uses {
+        let mut uses = Uses::default();
+        self.carried.iter().for_each(|carried| uses.add(&carried.set));
+        uses
+    }
+
+    /// In the encoding it came in, and for this version.
+    fn body(&self, place: &Place, sent: &Sent<'_>, version: Option<&str>) -> Result<Vec<u8>, Rejection> {
+        let Some(message) = place.endpoint().message.filter(|_| sent.is_protobuf()) else {
+            let texts: Vec<_> = version
+                .map(|version| ("resourceVersion", version))
+                .into_iter()
+                .collect();
+            let path: &[&str] = if texts.is_empty() { &[] } else { &["metadata"] };
+            return crate::admission::sent::with_texts(&self.object, path, &texts);
+        };
+        let mut tail = Vec::new();
+        for (template, carried) in place.templates.iter().zip(&self.carried) {
+            if !carried.is_settled {
+                let settled = template.settled_tail(message, &carried.set);
+                tail.extend(settled.ok_or_else(|| Rejection::internal("there is no such field in the tables"))?);
+            }
+        }
+        tail.extend(
+            version
+                .map(|version| protobuf::text_field(&[1, 6], version))
+                .into_iter()
+                .flatten(),
+        );
+        Ok(sent.append(&tail))
+    }
+}
