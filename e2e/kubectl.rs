@@ -2,13 +2,17 @@
 //! or found (`make e2e`); skipped, loudly, where it is not.
 
 mod admin;
-mod kubelet;
+pub(crate) mod kubelet;
 mod sessions;
 mod spdy;
 mod steps;
 mod ways;
 
-use std::{path::Path, process::Command};
+use std::{
+    io::Write as _,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use scopegate::demo::{site::FRONT_PROXY, standin::tokens::BOOTSTRAP};
 
@@ -34,6 +38,31 @@ async fn kubectl(kubeconfig: &Path, arguments: &[&str]) -> Option<(bool, String)
     let output = tokio::task::spawn_blocking(move || command.output().unwrap())
         .await
         .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+}
+
+/// The same with something to read, and variables.
+pub(crate) async fn run(
+    kubeconfig: &Path,
+    arguments: &[&str],
+    stdin: &str,
+    environment: &[(&str, &str)],
+) -> Option<(bool, String)> {
+    let mut command = command(kubeconfig)?;
+    command.args(arguments).envs(environment.iter().copied());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let stdin = stdin.to_owned();
+    let run = move || {
+        let mut child = command.spawn().unwrap();
+        // It may end before it has read anything.
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        child.wait_with_output().unwrap()
+    };
+    let output = tokio::task::spawn_blocking(run).await.unwrap();
     let said = [output.stdout, output.stderr].concat();
     Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
 }

@@ -10,6 +10,8 @@
     reason = "a test says what it expects by failing"
 )]
 
+/// Validated annotations of pods, before a real kube-apiserver.
+mod annotations;
 /// Known attacks: the tests that stand for them, and those that are tried nowhere else.
 mod attacks;
 /// Audit events: one for every request, whatever became of it, and never a secret in them.

@@ -32,8 +32,8 @@ use super::spdy::{Event, Speaker, listen};
 use crate::cluster::Cluster;
 
 /// What it was asked, and what it does.
-pub(super) struct Kubelet {
-    pub(super) address: SocketAddr,
+pub(crate) struct Kubelet {
+    pub(crate) address: SocketAddr,
     /// Sessions that have begun and not ended.
     pub(super) sessions: Arc<Mutex<usize>>,
     /// Lines that the log has so far; those who follow it get new ones as they come.
@@ -52,7 +52,7 @@ type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 impl Kubelet {
     /// With a certificate of the cluster, which kube-apiserver does not look at.
-    pub(super) async fn start(cluster: &Cluster) -> Self {
+    pub(crate) async fn start(cluster: &Cluster) -> Self {
         let pair = cluster
             .pki
             .server_ca
