@@ -134,7 +134,14 @@ impl Pipeline {
                 _ => {}
             }
             authorized.holds(&*self.judge.ward.load()?)?;
+            let validated = admitted.is_validated();
             let forwarded = self.upstream.forward(admitted, outcome.audit_id()).await?;
+            if validated && matches!(forwarded, Forwarded::Switched(..)) {
+                // A session cannot be tied to the pod that was judged: another of its name may have come in between.
+                timeout(JUDGING, self.settle(authorized, &mut payload, trusted, outcome))
+                    .await
+                    .map_err(|_| Rejection::too_many_requests("a session took too long to judge"))??;
+            }
             if left == 0 || !is_another(&tie, trusted, &forwarded) {
                 return Ok(forwarded);
             }
