@@ -69,6 +69,8 @@ pub enum Look {
 pub enum Payload {
     /// All of it, to be looked at.
     Whole(Bytes),
+    /// The same, made JSON of YAML, and what it has to say of itself now.
+    Made(Bytes, &'static str),
     /// As the client sends it.
     Stream(Body),
 }
@@ -229,22 +231,23 @@ impl Admission {
         if look == Look::Away {
             return Ok(Ok(before));
         }
-        let mut edited = match (look, &before.body, &*payload) {
-            (Look::AtHead, ..) => Payload::Stream(Body::default()),
-            (_, Some(body), _) => Payload::Whole(Bytes::from(body.clone())),
-            (_, None, Payload::Whole(body)) => Payload::Whole(body.clone()),
-            (_, None, Payload::Stream(_)) => return Err(Rejection::internal("a body was not read")),
-        };
-        let converted = yaml::to_json(authorized.head(), &mut edited)?;
-        let body = match &edited {
-            Payload::Whole(body) => body.clone(),
-            Payload::Stream(_) => Bytes::new(),
+        // Once: it is judged again and again.
+        yaml::to_json(authorized.head(), payload)?;
+        let body = match (&before.body, &*payload) {
+            _ if look == Look::AtHead => Bytes::new(),
+            (Some(body), _) => Bytes::from(body.clone()),
+            (None, Payload::Whole(body) | Payload::Made(body, _)) => body.clone(),
+            (None, Payload::Stream(_)) => return Err(Rejection::internal("a body was not read")),
         };
         match validated.judge(authorized, &body, known) {
-            Ok(edit) => Ok(Ok(before.then(edit.of_converted(converted, &body)))),
+            Ok(edit) => Ok(Ok(before.then(edit))),
             Err(No::Rehearse(edit)) => {
-                let edit = before.then(edit.of_converted(converted, &body));
-                Ok(Err(Unsure::new(No::Rehearse(Box::new(edit)), authorized, payload)?))
+                let rehearsal = Admitted::new(authorized, payload, before.then(*edit))?;
+                Ok(Err(Unsure::Rehearsal(Box::new(Admitted {
+                    rehearsal: true,
+                    validated: true,
+                    ..rehearsal
+                }))))
             }
             Err(no) => Ok(Err(Unsure::new(no, authorized, payload)?)),
         }
@@ -283,7 +286,7 @@ impl Admission {
         match (look, payload) {
             (Look::Away | Look::AtHead, _) => Write::unread(writer, operation, (head, request)),
             (_, Payload::Whole(body)) => Write::read(writer, operation, (head, request), body),
-            (_, Payload::Stream(_)) => Err(Rejection::internal("a body was not read")),
+            (_, Payload::Stream(_) | Payload::Made(..)) => Err(Rejection::internal("a body was not read")),
         }
     }
 }
@@ -310,13 +313,13 @@ impl Unsure {
 impl Payload {
     /// Larger than anything that nodes write all day.
     fn is_large(&self) -> bool {
-        matches!(self, Self::Whole(body) if body.len() > MAX_SETTLED)
+        matches!(self, Self::Whole(body) | Self::Made(body, _) if body.len() > MAX_SETTLED)
     }
 
     /// To be sent. What was read whole can be sent again.
     fn take(&mut self) -> Body {
         match self {
-            Self::Whole(body) => Body::from(body.clone()),
+            Self::Whole(body) | Self::Made(body, _) => Body::from(body.clone()),
             Self::Stream(body) => std::mem::take(body),
         }
     }
@@ -336,7 +339,10 @@ impl Admitted {
             authorized: Arc::clone(authorized),
             uri,
             body,
-            content_type: edit.content_type,
+            content_type: edit.content_type.or(match payload {
+                Payload::Made(_, content_type) => Some(*content_type),
+                Payload::Whole(_) | Payload::Stream(_) => None,
+            }),
             tie: edit.tie,
             rehearsal: false,
             validated: false,

@@ -88,6 +88,12 @@ impl Head {
         self.impersonates
     }
 
+    /// A parameter of the query, decoded; of those that are there twice, the first.
+    pub fn query(&self, key: &str) -> Option<String> {
+        let query = Query::parse(self.uri.query().unwrap_or_default()).ok()?;
+        query.get(key).map(str::to_owned)
+    }
+
     /// The segments behind a `proxy` subresource, which are for whoever is behind it.
     pub fn proxied(&self) -> Vec<String> {
         info::behind_subresource(self.uri.path()).unwrap_or_default()

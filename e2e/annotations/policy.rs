@@ -112,4 +112,28 @@ async fn what_goes_around_the_gate_is_refused(test: &str, identity: &str) {
         )
         .await;
     assert!(refused.body.contains(message), "{}", refused.body);
+    let revision = json!({
+        "apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "r"}, "revision": 1, "data": {},
+    });
+    let revisions = format!("/apis/apps/v1/namespaces/{}/controllerrevisions", world.namespace);
+    for (user, code) in [("dave", 422), ("controller", 201)] {
+        let answer = world
+            .direct(user, "POST", &revisions, JSON, &revision.to_string(), false)
+            .await;
+        assert_eq!(answer.code.as_u16(), code, "{}", answer.body);
+    }
+    let back = json!({"metadata": {"annotations": {"deprecated.deployment.rollback.to": "1"}}}).to_string();
+    let deployment = format!("{}/plain", KINDS[4].collection(&world.namespace));
+    let refused = world.direct("carol", "PATCH", &deployment, MERGE, &back, false).await;
+    assert!(refused.body.contains("rolled back by its template"), "{}", refused.body);
+    // Whoever has no right to it hears so from the gate, also where it takes a dry run to know.
+    let carries = format!("{}/around", KINDS[4].collection(&world.namespace));
+    let mut evil = world.stored(&carries).await.unwrap();
+    evil["spec"]["template"]["spec"]["containers"][0]["image"] = json!("evil");
+    let refused = world.send("carol", "PUT", &carries, JSON, evil.to_string()).await;
+    assert!(
+        refused.body.contains("may not use validated annotation kerberos=app"),
+        "{}",
+        refused.body
+    );
 }

@@ -403,3 +403,67 @@ async fn controllers_that_are_trusted() {
     let told = world.gate.stderr();
     assert!(told.contains(CONTROLLER), "{told}");
 }
+
+/// A field that another manager has is in conflict by itself, which asking again does not change.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_of_managers_is_one_request() {
+    let Some(world) = World::open("managers", FRONT_PROXY).await else {
+        return;
+    };
+    let kind = &KINDS[4];
+    let collection = kind.collection("managers");
+    let made = world
+        .send("carol", "POST", &collection, JSON, kind.plain("d").to_string())
+        .await;
+    assert_eq!(made.code, StatusCode::CREATED, "{}", made.body);
+    let mut other = kind.plain("d");
+    other["spec"]["template"]["spec"]["containers"][0]["image"] = json!("another");
+    let target = format!("{collection}/d?fieldManager=m");
+    let answer = world.send("carol", "PATCH", &target, APPLY, other.to_string()).await;
+    assert_eq!(answer.code, StatusCode::CONFLICT, "{}", answer.body);
+    assert!(answer.body.contains("FieldManagerConflict"), "{}", answer.body);
+    let log = world.cluster.file(crate::cluster::AUDIT_LOG);
+    let id = answer.audit_id();
+    let count = || std::fs::read_to_string(&log).unwrap().matches(&id).count();
+    crate::gate::eventually("the event", || (count() > 0).then_some(())).await;
+    assert_eq!(count(), 1);
+    // And the client's own version is its own.
+    other["metadata"]["resourceVersion"] = json!("1");
+    let answer = world
+        .send(
+            "carol",
+            "PATCH",
+            &format!("{target}&force=true"),
+            APPLY,
+            other.to_string(),
+        )
+        .await;
+    assert_eq!(answer.code, StatusCode::CONFLICT, "{}", answer.body);
+}
+
+/// What controllers make pods from besides templates.
+#[tokio::test(flavor = "multi_thread")]
+async fn other_sources_of_pods() {
+    let Some(world) = World::open("sources", FRONT_PROXY).await else {
+        return;
+    };
+    let revisions = "/apis/apps/v1/namespaces/sources/controllerrevisions";
+    let revision = |name: &str| {
+        json!({"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": name}, "revision": 1, "data": {}})
+            .to_string()
+    };
+    let refused = world.send("dave", "POST", revisions, JSON, revision("a")).await;
+    assert_eq!(refused.code, StatusCode::FORBIDDEN, "{}", refused.body);
+    let made = world.send("controller", "POST", revisions, JSON, revision("a")).await;
+    assert_eq!(made.code, StatusCode::CREATED, "{}", made.body);
+    let deployments = KINDS[4].collection("sources");
+    let made = world
+        .send("carol", "POST", &deployments, JSON, KINDS[4].plain("d").to_string())
+        .await;
+    assert_eq!(made.code, StatusCode::CREATED, "{}", made.body);
+    let back = json!({"metadata": {"annotations": {"deprecated.deployment.rollback.to": "1"}}}).to_string();
+    let refused = world
+        .send("carol", "PATCH", &format!("{deployments}/d"), MERGE, back)
+        .await;
+    assert_eq!(refused.code, StatusCode::FORBIDDEN, "{}", refused.body);
+}

@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 
-use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
@@ -47,7 +46,7 @@ pub enum Tie {
     #[default]
     None,
     Uid(String),
-    Version,
+    Version(String),
 }
 
 /// An object as it is stored, and as it would be.
@@ -115,11 +114,18 @@ impl<'a> Write<'a> {
 
     /// The version that is stored, unless the client means another.
     pub(super) fn version_of<'c>(&self, change: &'c Change<'_, 'a>) -> Result<&'c str, Rejection> {
-        let version = text(&change.old, "resourceVersion")?;
-        let claimed = match &self.content {
-            Content::Apply(applied) => text(applied, "resourceVersion")?,
-            _ => text(&change.new, "resourceVersion")?,
-        };
+        self.is_at(
+            match &self.content {
+                Content::Apply(applied) => applied,
+                _ => &change.new,
+            },
+            &change.old,
+        )
+    }
+
+    /// Whether the client means the version that is stored, if it means one; and which that is.
+    pub(super) fn is_at<'c>(&self, new: &Json<'_>, old: &'c Json<'a>) -> Result<&'c str, Rejection> {
+        let (version, claimed) = (text(old, "resourceVersion")?, text(new, "resourceVersion")?);
         // Nothing and zero stand for any version.
         if !matches!(claimed, "" | "0") && claimed != version {
             return Err(Rejection::conflict(
@@ -143,12 +149,12 @@ impl<'a> Write<'a> {
                 patch.pin_version(version).map_err(rejected)?;
                 patch.to_vec()
             }
-            Content::Apply(applied) => applied_to(applied, &change.old)?,
+            Content::Apply(applied) => return Ok(applied_to(applied, &change.old)?),
             Content::Nothing => return Ok(Edit::default()),
         };
         Ok(Edit {
             body: Some(body),
-            tie: Tie::Version,
+            tie: Tie::Version(version.to_owned()),
             ..Edit::default()
         })
     }
@@ -247,24 +253,24 @@ impl<'a> Write<'a> {
 
     /// What comes of an applied object depends on who has set which field before; only upstream can tell.
     fn rehearsal(&self, applied: &Json<'a>, old: &Json<'_>) -> Result<Edit, Rejection> {
-        let edit = Edit {
-            body: Some(applied_to(applied, old)?),
-            tie: Tie::Version,
-            ..Edit::default()
-        };
-        Ok(edit.rehearsed())
+        Ok(applied_to(applied, old)?.rehearsed())
     }
 
     /// Applied where there is nothing, and nowhere else. No object has that version, and if there is an object after all, it is
     /// another one.
-    pub(super) fn applied_to_nothing(&self, applied: &Json<'_>) -> Result<Vec<u8>, Rejection> {
+    pub(super) fn applied_to_nothing(&self, applied: &Json<'_>) -> Result<Edit, Rejection> {
         let Self { request, .. } = self;
-        let (uid, version) = (text(applied, "uid")?, text(applied, "resourceVersion")?);
-        if !uid.is_empty() || !matches!(version, "" | "0") {
-            return Err(Rejection::not_found(&request.resource, &request.name));
+        if !text(applied, "uid")?.is_empty() {
+            let why = "uid mismatch: there is no object with that uid";
+            return Err(Rejection::conflict(&request.resource, &request.name, why));
         }
         self.is_at_home(applied, false)?;
-        with_texts(applied, &["metadata"], &[("resourceVersion", ABSENT)])
+        // The API server does not look at a version where there is nothing.
+        Ok(Edit {
+            body: Some(with_texts(applied, &["metadata"], &[("resourceVersion", ABSENT)])?),
+            tie: Tie::Version(ABSENT.to_owned()),
+            ..Edit::default()
+        })
     }
 }
 
@@ -273,6 +279,14 @@ fn unread(Malformed(error): Malformed) -> Rejection {
 }
 
 impl Edit {
+    /// The same, to see what would come of it.
+    pub(super) fn rehearsed(self) -> Self {
+        Self {
+            query: Some("dryRun=All".to_owned()),
+            ..self
+        }
+    }
+
     /// Both, one after the other. The second was made of what the first makes of the request.
     pub(super) fn then(self, second: Self) -> Self {
         Self {
@@ -288,35 +302,20 @@ impl Edit {
             },
         }
     }
-
-    /// Of a body that was made JSON, and goes on as such.
-    pub(super) fn of_converted(self, content_type: Option<&'static str>, body: &Bytes) -> Self {
-        match content_type {
-            None => self,
-            Some(_) => Self {
-                body: self.body.or_else(|| Some(body.to_vec())),
-                content_type: self.content_type.or(content_type),
-                ..self
-            },
-        }
-    }
-
-    /// The same, to see what would come of it.
-    pub(super) fn rehearsed(self) -> Self {
-        Self {
-            query: Some("dryRun=All".to_owned()),
-            ..self
-        }
-    }
 }
 
 /// Applied to this version of this object. The version alone would not do: where there is no object any more, it is not looked
 /// at, and one would be created.
-pub(super) fn applied_to(applied: &Json<'_>, old: &Json<'_>) -> Result<Vec<u8>, Rejection> {
+pub(super) fn applied_to(applied: &Json<'_>, old: &Json<'_>) -> Result<Edit, Rejection> {
     let (uid, version) = (text(old, "uid")?, text(old, "resourceVersion")?);
     let claimed = text(applied, "uid")?;
     if !claimed.is_empty() && claimed != uid {
         return Err(Rejection::bad_request("metadata.uid is that of another object"));
     }
-    with_texts(applied, &["metadata"], &[("resourceVersion", version), ("uid", uid)])
+    let texts = [("resourceVersion", version), ("uid", uid)];
+    Ok(Edit {
+        body: Some(with_texts(applied, &["metadata"], &texts)?),
+        tie: Tie::Version(version.to_owned()),
+        ..Edit::default()
+    })
 }

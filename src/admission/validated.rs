@@ -45,6 +45,8 @@ enum Concern<'v> {
     Write(&'v Place, Part),
     /// It binds a pod, and may give it annotations with that.
     Binding,
+    /// It writes what controllers make pods from that they have made before.
+    Revision,
     /// It reaches the pod that it names.
     Pod,
     /// It reaches a kubelet, and perhaps a pod through it.
@@ -87,7 +89,7 @@ impl ValidatedAnnotations {
         match self.concern(info) {
             None => Look::Away,
             Some(Concern::Write(..) | Concern::Binding) => Look::AtBody,
-            Some(Concern::Pod | Concern::Kubelet) => Look::AtHead,
+            Some(Concern::Revision | Concern::Pod | Concern::Kubelet) => Look::AtHead,
         }
     }
 
@@ -102,6 +104,7 @@ impl ValidatedAnnotations {
             None => Ok(Edit::default()),
             Some(Concern::Write(place, part)) => self.write(&asked, (place, part), body, known),
             Some(Concern::Binding) => self.binding(&asked, body),
+            Some(Concern::Revision) => self.revision(&asked),
             Some(Concern::Pod) => self.reach(&asked, known),
             Some(Concern::Kubelet) => self.kubelet(&asked, known),
         }
@@ -119,6 +122,7 @@ impl ValidatedAnnotations {
             ("", "pods", "portforward" | "proxy") => self.ports.then_some(Concern::Pod),
             ("", "nodes", "proxy") => Some(Concern::Kubelet),
             ("", "pods", "binding") | ("", "bindings", "") => Some(Concern::Binding).filter(|_| writes),
+            ("apps", "controllerrevisions", "") => Some(Concern::Revision).filter(|_| writes),
             ("", "pods", "status") => write(self.pods()?, Part::Metadata),
             ("", "pods", "ephemeralcontainers" | "resize") => write(self.pods()?, Part::Runtime),
             (_, _, "") if writes => {
@@ -188,18 +192,15 @@ impl Asked<'_> {
     }
 
     /// What an object carries that is stored. What was written around the gate may be anything.
-    fn stored_uses(&self, place: &Place, object: &Json<'_>) -> Result<Uses, No> {
+    fn stored_uses(&self, place: &Place, object: &Json<'_>) -> Uses {
         let mut uses = Uses::default();
         for template in &place.templates {
             match template.carried(object) {
                 Ok(carried) => uses.add(&carried.set),
-                Err(fault) => {
-                    let why = format!("what is stored cannot be read: {}", fault.text());
-                    return Err(self.refuse(why).into());
-                }
+                Err(_) => uses.add_anything(),
             }
         }
-        Ok(uses)
+        uses
     }
 
     fn refuse(&self, why: impl std::fmt::Display) -> Rejection {

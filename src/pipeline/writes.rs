@@ -5,6 +5,7 @@ mod records;
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt as _, Collected, Limited};
 use prometheus_client::{
@@ -129,8 +130,8 @@ impl Pipeline {
             outcome.noted(notes);
             let tie = admitted.tie().clone();
             match earlier {
-                // It was the right object, and is refused for another reason.
-                Some((was, answer)) if matches!(tie, Tie::Uid(_)) && was == tie => return Ok(answer),
+                // It was the right object, or version, and is refused for another reason.
+                Some((was, answer)) if tie != Tie::None && was == tie => return Ok(answer),
                 _ => {}
             }
             authorized.holds(&*self.judge.ward.load()?)?;
@@ -279,9 +280,14 @@ impl Pipeline {
                 if account == Account::Records {
                     live.turn(asker).await.map_err(unknown)?;
                 }
+                let validated = rehearsal.is_validated();
                 match self.upstream.forward(*rehearsal, outcome.audit_id()).await? {
                     Forwarded::Answer(answer) if answer.status().is_success() => {
                         told.rehearsed = Some(whole(answer).await?);
+                    }
+                    // It is refused unless a dry run shows that it changes nothing, which this does not.
+                    Forwarded::Answer(answer) if validated && answer.status() != StatusCode::CONFLICT => {
+                        told.rehearsed = Some(Bytes::from_static(b"{}"));
                     }
                     answer => return Ok(Some(answer)),
                 }
@@ -315,14 +321,14 @@ fn is_another(tie: &Tie, trusted: bool, forwarded: &Forwarded) -> bool {
         return false;
     };
     match (tie, answer.status()) {
-        (Tie::Version, StatusCode::CONFLICT) => true,
+        (Tie::Version(_), StatusCode::CONFLICT) => true,
         // A patch for another uid is invalid, as it is for many other reasons; upstream's word on the uid is asked for once.
         (Tie::Uid(_), StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY) => trusted,
         _ => false,
     }
 }
 
-async fn whole(answer: Response<Streaming>) -> Result<bytes::Bytes, Rejection> {
+async fn whole(answer: Response<Streaming>) -> Result<Bytes, Rejection> {
     let body = Limited::new(answer.into_body(), MAX_OBJECT).collect().await;
     body.map(Collected::to_bytes)
         .map_err(|error| Rejection::bad_gateway(format!("the answer to a dry run could not be read: {error}")))

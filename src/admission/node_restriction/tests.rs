@@ -251,7 +251,7 @@ fn passed(edit: &Edit, content_type: &str, request: &ResourceRequest) -> String 
     let mut words = vec![match edit.tie {
         Tie::None => "passes".to_owned(),
         Tie::Uid(_) => "passes, tied to the object".to_owned(),
-        Tie::Version => "passes, tied to the version".to_owned(),
+        Tie::Version(_) => "passes, tied to the version".to_owned(),
     }];
     words.extend(edit.query.clone());
     if let Some(body) = &edit.body {

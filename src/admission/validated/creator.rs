@@ -2,13 +2,27 @@
 
 use super::{Asked, ValidatedAnnotations, set::Set};
 use crate::{
-    admission::{Known, No},
+    admission::{Edit, Known, No},
     api::GroupResource,
     json::Json,
     request::{ResourceRequest, Selectors},
 };
 
 impl ValidatedAnnotations {
+    /// Controllers find what they have made pods from before by its name, and merge it into what there is now: whoever writes that
+    /// chooses what runs. Nobody but they has a use for it.
+    pub(super) fn revision(&self, asked: &Asked<'_>) -> Result<Edit, No> {
+        if self.is_trusted(asked) {
+            return Ok(Edit::default());
+        }
+        let why = "only validatedAnnotations.trustedCreators write controller revisions";
+        Err(asked.refuse(why).into())
+    }
+
+    fn is_trusted(&self, asked: &Asked<'_>) -> bool {
+        self.trusted_creators.contains(&asked.caller.user.name)
+    }
+
     /// Whether a trusted creator makes it from an object that carries the same. A caller whom somebody else acts as is not trusted:
     /// whoever may act as a controller is none.
     pub(super) fn is_from_template(
@@ -18,7 +32,7 @@ impl ValidatedAnnotations {
         set: &Set,
         known: &Known<'_>,
     ) -> Result<bool, No> {
-        if !self.trusted_creators.contains(&asked.caller.user.name) {
+        if !self.is_trusted(asked) {
             return Ok(false);
         }
         let Some(owner) = Owner::of(new) else { return Ok(false) };

@@ -3,10 +3,14 @@
 use super::template::Template;
 use crate::{
     admission::kinds::{Endpoint, endpoint},
+    json::Json,
     patch::{self, Patch, Schema},
     protobuf::{self, Message},
     request::ResourceRequest,
 };
+
+/// What the deployment controller still looks at.
+const ROLLBACK: &[&str] = &["metadata", "annotations", "deprecated.deployment.rollback.to"];
 
 /// A kind that carries pods or templates of pods.
 #[derive(Clone, Debug)]
@@ -110,6 +114,16 @@ impl Place {
         let parts: Vec<&str> = parts.chain(self.templates.iter().filter_map(Template::part)).collect();
         let parts: Vec<&[&str]> = parts.iter().map(std::slice::from_ref).collect();
         patch.touches_only(&parts)
+    }
+
+    /// Whether a write makes a controller put another template in the place of this one, which nobody has looked at.
+    pub(super) fn rolls_back(&self, old: &Json<'_>, new: &Json<'_>) -> bool {
+        let wanted = |object: &Json<'_>| object.at(ROLLBACK).and_then(Json::as_str).map(str::to_owned);
+        self.is_kind("apps", "Deployment") && wanted(new).is_some() && wanted(new) != wanted(old)
+    }
+
+    pub(super) fn may_roll_back(&self, patch: &Patch<'_>) -> bool {
+        self.is_kind("apps", "Deployment") && patch.touches(ROLLBACK)
     }
 
     /// Whether an owner reference of this group and kind means it.

@@ -25,6 +25,8 @@ pub(super) enum Fault {
     Invalid(Box<Cause>),
 }
 
+/// No key is called that.
+const ANYTHING: &str = "*";
 const MAX_ENTRIES: usize = 32;
 const MAX_VALUE: usize = 1024;
 /// Enough of a key or value to recognise it.
@@ -140,6 +142,11 @@ impl Uses {
         self.0.extend(entries.map(|(key, value)| (key.clone(), value.clone())));
     }
 
+    /// What nobody can read, only those may use who may use anything.
+    pub(super) fn add_anything(&mut self) {
+        self.0.insert((ANYTHING.to_owned(), ANYTHING.to_owned()));
+    }
+
     pub(super) fn join(&mut self, others: Self) {
         self.0.extend(others.0);
     }
@@ -147,15 +154,6 @@ impl Uses {
     /// In the order of the keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
-    }
-}
-
-impl Fault {
-    pub(super) fn text(&self) -> String {
-        match self {
-            Self::Unreadable(why) => why.clone(),
-            Self::Invalid(cause) => format!("{}: {}", cause.field, cause.message),
-        }
     }
 }
 

@@ -19,6 +19,9 @@ use crate::{
     rules::Modes,
 };
 
+/// Nobody can tell what would come of it.
+const ROLLED_BACK: &str = "a deployment is rolled back by its template, and not by an annotation";
+
 /// What comes of a write, in its stored form.
 struct New<'a> {
     object: Json<'a>,
@@ -67,6 +70,9 @@ impl ValidatedAnnotations {
 
     fn create<'a>(&self, asked: &Asked<'_>, place: &Place, sent: &Sent<'a>, known: &Known<'_>) -> Result<Edit, No> {
         let new = asked.settled(place, &sent.json)?;
+        if place.rolls_back(&Json::Null, &new.object) {
+            return Err(asked.refuse(ROLLED_BACK).into());
+        }
         let uses = new.uses();
         let is_from_template = match new.carried.as_slice() {
             [Carried { set, .. }] if !set.is_empty() => self.is_from_template(asked, &new.object, set, known)?,
@@ -100,7 +106,7 @@ impl ValidatedAnnotations {
             let version = write.version_of(&change)?;
             Edit {
                 body: Some(new.body(place, sent, Some(version))?),
-                tie: Tie::Version,
+                tie: Tie::Version(version.to_owned()),
                 ..Edit::default()
             }
         } else {
@@ -123,7 +129,7 @@ impl ValidatedAnnotations {
     ) -> Result<Edit, No> {
         let mut templates = place.templates.iter();
         let is_touched = match part {
-            Part::All => templates.any(|template| template.is_touched(patch)),
+            Part::All => templates.any(|template| template.is_touched(patch)) || place.may_roll_back(patch),
             Part::Metadata => templates.any(|template| template.is_annotation_touched(patch)),
             Part::Runtime => true,
         };
@@ -139,7 +145,8 @@ impl ValidatedAnnotations {
             .map(|template| template.is_field_named(patch))
             .collect();
         for (template, _) in place.templates.iter().zip(&named).filter(|(_, named)| **named) {
-            let carried = template.carried(&old).map_err(|fault| asked.refuse(fault.text()))?;
+            // What cannot be read has no field; who may use anything may replace it.
+            let carried = template.carried(&old).unwrap_or_default();
             template.show_field(&mut shown, &carried.set);
         }
         let new = write.patched(patch, shown, &old)?;
@@ -164,7 +171,7 @@ impl ValidatedAnnotations {
             Edit {
                 body: Some(between.to_vec()),
                 content_type: Some(Patch::JSON),
-                tie: Tie::Version,
+                tie: Tie::Version(version.to_owned()),
                 ..Edit::default()
             }
         } else {
@@ -191,19 +198,15 @@ impl ValidatedAnnotations {
             if part != Part::All {
                 return Err(Rejection::not_found(&asked.request.resource, &asked.request.name).into());
             }
+            if place.rolls_back(&Json::Null, &new.object) {
+                return Err(asked.refuse(ROLLED_BACK).into());
+            }
             asked.may_use(&new.uses(), known)?;
-            return Ok(Edit {
-                body: Some(write.applied_to_nothing(&new.object)?),
-                tie: Tie::Version,
-                ..Edit::default()
-            });
+            return Ok(write.applied_to_nothing(&new.object)?);
         }
         let old = write.stored(known)?;
-        let edit = Edit {
-            body: Some(applied_to(&new.object, &old)?),
-            tie: Tie::Version,
-            ..Edit::default()
-        };
+        write.is_at(&new.object, &old)?;
+        let edit = applied_to(&new.object, &old)?;
         let changed = Changed {
             old: &old,
             new: &new.object,
@@ -231,11 +234,13 @@ impl ValidatedAnnotations {
                 .all(|template| template.is_annotation_same(old, new)),
             Part::Runtime => false,
         };
+        if part == Part::All && place.rolls_back(old, new) {
+            return Err(asked.refuse(ROLLED_BACK).into());
+        }
         if is_same(new) {
             return Ok(edit);
         }
-        let stored = asked.stored_uses(place, old)?;
-        uses.join(stored);
+        uses.join(asked.stored_uses(place, old));
         let no = match asked.may_use(&uses, known) {
             Ok(()) => return Ok(edit),
             Err(no @ No::Refused(_)) if maybe && part != Part::Runtime => no,

@@ -377,3 +377,77 @@ fn what_it_is_stays(patch: &Value) {
     );
     assert!(told.starts_with("400 "), "{told}");
 }
+
+/// Its controller would look for an older template, which nobody here has looked at.
+#[test]
+fn a_deployment_is_not_rolled_back_by_an_annotation() {
+    let (uri, version, kind, place) = KINDS[4];
+    let plain = annotated(version, kind, place, None, None);
+    let annotation = json!({"metadata": {"annotations": {"deprecated.deployment.rollback.to": "3"}}});
+    let mut whole = plain.clone();
+    whole["metadata"]["annotations"] = annotation["metadata"]["annotations"].clone();
+    let add = json!([{"op": "add", "path": "/metadata/annotations", "value": annotation["metadata"]["annotations"]}]);
+    let x = format!("{uri}/x");
+    for (method, target, form, body) in [
+        ("POST", uri, JSON, &whole),
+        ("PUT", &x, JSON, &whole),
+        ("PATCH", &x, MERGE, &annotation),
+        ("PATCH", &x, STRATEGIC, &annotation),
+        ("PATCH", &x, JSON_PATCH, &add),
+        ("PATCH", &x, APPLY, &whole),
+    ] {
+        let told = told(&world(plain.clone()), method, target, form, body.to_string().as_bytes());
+        assert!(
+            told.starts_with("403 ") && told.contains("rolled back by its template"),
+            "{method} {form}: {told}"
+        );
+    }
+}
+
+/// The client's own condition stays one.
+#[test_case("7" => "passes"; "this version")]
+#[test_case("5" => "409"; "another version")]
+#[test_case("0" => "passes"; "any version")]
+fn applied_at_a_version(version: &str) -> String {
+    let (uri, api_version, kind, place) = KINDS[4];
+    let object = annotated(api_version, kind, place, None, None);
+    let mut applied = object.clone();
+    applied["metadata"]["resourceVersion"] = json!(version);
+    let told = told(
+        &world(object),
+        "PATCH",
+        &format!("{uri}/x"),
+        APPLY,
+        applied.to_string().as_bytes(),
+    );
+    told.split_once(' ').unwrap().0.to_owned()
+}
+
+/// Nobody need live with what nobody can read: whoever may use anything may replace it.
+#[test]
+fn what_is_unreadable_is_replaced_with_the_right_to_anything() {
+    let (uri, version, kind, place) = KINDS[4];
+    let object = annotated(version, kind, place, Some("kerberos=app"), None);
+    let removed = at(
+        place,
+        json!({"metadata": {"annotations": {"scopegate.dev/validated-annotations": null}}}),
+    );
+    let named = at(place, json!({"spec": {"validatedAnnotations": {"kerberos": "app"}}}));
+    for patch in [removed, named] {
+        let told = |granted| {
+            let world = World {
+                granted,
+                ..world(object.clone())
+            };
+            told(
+                &world,
+                "PATCH",
+                &format!("{uri}/x"),
+                MERGE,
+                patch.to_string().as_bytes(),
+            )
+        };
+        assert!(told(&["kerberos=app"]).starts_with("403 "));
+        assert!(told(&["kerberos=app", "*=*"]).starts_with("passes at its version"));
+    }
+}

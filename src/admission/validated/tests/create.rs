@@ -184,3 +184,13 @@ fn bindings_set_no_validated_annotation() {
         assert!(told.starts_with("403 "), "{told}");
     }
 }
+
+#[test_case("bob" => "403 controllerrevisions.apps is forbidden: only validatedAnnotations.trustedCreators write controller revisions"; "anybody")]
+#[test_case("system:serviceaccount:kube-system:replicaset-controller" => "passes: as it is"; "a controller")]
+fn revisions(user: &'static str) -> String {
+    let world = World {
+        user,
+        ..World::default()
+    };
+    created(&world, "/apis/apps/v1/namespaces/ns/controllerrevisions", &json!({}))
+}

@@ -8,24 +8,33 @@ use super::{World, annotated, told};
 const KERBEROS: &str = r#"{"kerberos":"app"}"#;
 
 fn world(granted: &'static [&'static str]) -> World {
-    let mut other = annotated("v1", "Pod", "", None, None);
-    other["metadata"]["name"] = json!("plain");
-    let mut broken = annotated("v1", "Pod", "", Some("kerberos=app"), None);
-    broken["metadata"]["name"] = json!("broken");
+    let pod = |name: &str, set: Option<&str>, node: &str, state: &str| {
+        let mut pod = annotated("v1", "Pod", "", set, None);
+        pod["metadata"]["name"] = json!(name);
+        pod["spec"]["nodeName"] = json!(node);
+        pod["status"]["containerStatuses"] = json!([{"name": "c", "state": {state: {}}}]);
+        pod
+    };
     World {
         granted,
-        stored: vec![annotated("v1", "Pod", "", Some(KERBEROS), None), other, broken],
+        stored: vec![
+            pod("x", Some(KERBEROS), "nodes", "running"),
+            pod("plain", None, "nodes", "running"),
+            pod("elsewhere", None, "other", "running"),
+            pod("waits", None, "nodes", "waiting"),
+            pod("broken", Some("kerberos=app"), "nodes", "running"),
+        ],
         ..World::default()
     }
 }
 
-#[test_case("POST", "exec" => "may create, stored, kerberos=app"; "exec")]
-#[test_case("GET", "exec?command=id" => "may get, may create, stored, kerberos=app"; "exec by GET")]
-#[test_case("GET", "attach" => "may get, may create, stored, kerberos=app"; "attach")]
-#[test_case("GET", "portforward" => "may get, may create, stored, kerberos=app"; "port-forward")]
-#[test_case("GET", "proxy" => "may get, stored, kerberos=app"; "proxy")]
-#[test_case("GET", "proxy/a/b" => "may get, stored, kerberos=app"; "something behind it")]
-#[test_case("DELETE", "proxy/a/b" => "may delete, stored, kerberos=app"; "any method")]
+#[test_case("POST", "exec" => "may create, pods ns/x, kerberos=app"; "exec")]
+#[test_case("GET", "exec?command=id" => "may get, may create, pods ns/x, kerberos=app"; "exec by GET")]
+#[test_case("GET", "attach" => "may get, may create, pods ns/x, kerberos=app"; "attach")]
+#[test_case("GET", "portforward" => "may get, may create, pods ns/x, kerberos=app"; "port-forward")]
+#[test_case("GET", "proxy" => "may get, pods ns/x, kerberos=app"; "proxy")]
+#[test_case("GET", "proxy/a/b" => "may get, pods ns/x, kerberos=app"; "something behind it")]
+#[test_case("DELETE", "proxy/a/b" => "may delete, pods ns/x, kerberos=app"; "any method")]
 fn sessions(method: &str, subresource: &str) -> String {
     let uri = format!("/api/v1/namespaces/ns/pods/x/{subresource}");
     let refused = told(&world(&[]), method, &uri, "", b"");
@@ -37,9 +46,14 @@ fn sessions(method: &str, subresource: &str) -> String {
     asked.to_owned()
 }
 
-#[test_case("/api/v1/namespaces/ns/pods/plain/exec" => "passes: as it is [may create, stored]"; "a pod that carries none")]
-#[test_case("/api/v1/namespaces/ns/pods/gone/exec" => "404 pods \"gone\" not found [may create, stored]"; "no pod")]
-#[test_case("/api/v1/namespaces/ns/pods/broken/exec" => "403 pods \"broken\" is forbidden: what is stored cannot be read: metadata.annotations[scopegate.dev/validated-annotations] is not JSON with one meaning: expected value at line 1 column 1 [may create, stored]"; "something unreadable")]
+#[test_case("/api/v1/namespaces/ns/pods/plain/exec" => "passes: as it is [may create, pods ns/plain]"; "a pod that carries none")]
+#[test_case("/api/v1/namespaces/ns/pods/gone/exec" => "404 pods \"gone\" not found [may create, pods ns/gone]"; "no pod")]
+#[test_case("/api/v1/namespaces/ns/pods/broken/exec" => "403 pods \"broken\" is forbidden: user \"bob\" may not use validated annotation *=* [may create, pods ns/broken, *=*]"; "something unreadable")]
+#[test_case("/api/v1/namespaces/ns/pods/waits/exec" => "400 pod \"waits\": the container does not run, as far as the API server knows [may create, pods ns/waits]"; "one that does not run, in whose place another may")]
+#[test_case("/api/v1/namespaces/ns/pods/plain/exec?container=other" => "400 pod \"plain\": the container does not run, as far as the API server knows [may create, pods ns/plain]"; "another container")]
+#[test_case("/api/v1/namespaces/ns/pods/https:plain:443/proxy/a" => "passes: as it is [may create, pods ns/plain]"; "a port and a scheme")]
+#[test_case("/api/v1/namespaces/ns/pods/x:80/proxy" => "403 pods \"x:80\" is forbidden: user \"bob\" may not use validated annotation kerberos=app [may create, pods ns/x, kerberos=app]"; "a port")]
+#[test_case("/api/v1/namespaces/ns/pods/a:b:c:d/proxy" => "400 invalid pod request [may create]"; "no name")]
 #[test_case("/api/v1/namespaces/ns/pods/x/eviction" => "passes: as it is"; "no session")]
 #[test_case("/api/v1/namespaces/ns/services/x/proxy" => "passes: as it is"; "no pod at all")]
 fn others(uri: &str) -> String {
@@ -95,10 +109,23 @@ fn through_the_kubelet(path: &str) -> String {
     asked.to_owned()
 }
 
+const UNTOLD: &str =
+    "403 nodes \"nodes\" is forbidden: it cannot be told which pod that runs on this node this path leads to";
+
 #[test_case("metrics" => "passes: as it is"; "no pod")]
 #[test_case("exec/ns/plain/c" => "passes: as it is [may get, may create, pods ns/plain]"; "a pod that carries none")]
-#[test_case("cri/exec/abc" => "403 nodes \"n\" is forbidden: it cannot be told which pod this path leads to"; "some pod")]
-#[test_case("exec/ns/gone/c" => "403 nodes \"n\" is forbidden: there is no pod \"gone\" in the namespace \"ns\" that could tell what it may be used with [may get, may create, pods ns/gone]"; "no pod that is known")]
+#[test_case("exec/ns/plain/uid/c" => "passes: as it is [may get, may create, pods ns/plain]"; "with a uid")]
+#[test_case("cri/exec/abc" => UNTOLD; "some pod")]
+#[test_case("exec/ns/gone/c" => format!("{UNTOLD} [may get, may create, pods ns/gone]"); "no pod that is known")]
+#[test_case("exec/ns/elsewhere/c" => format!("{UNTOLD} [may get, may create, pods ns/elsewhere]"); "a pod of another node")]
+#[test_case("exec/ns/waits/c" => format!("{UNTOLD} [may get, may create, pods ns/waits]"); "one that does not run")]
+#[test_case("portForward/ns/waits" => "passes: as it is [may get, may create, pods ns/waits]"; "no container")]
 fn other_paths_of_the_kubelet(path: &str) -> String {
-    told(&world(&[]), "GET", &format!("/api/v1/nodes/n/proxy/{path}"), "", b"")
+    told(
+        &world(&[]),
+        "GET",
+        &format!("/api/v1/nodes/nodes/proxy/{path}"),
+        "",
+        b"",
+    )
 }

@@ -148,7 +148,7 @@ impl World {
                     let tie = match admitted.tie() {
                         Tie::None => "",
                         Tie::Uid(_) => " at its uid",
-                        Tie::Version => " at its version",
+                        Tie::Version(_) => " at its version",
                     };
                     let form = admitted.content_type().map(|form| format!(" as {form}"));
                     assert!(admitted.is_validated() || admission.look(&authorized) == Look::Away);
