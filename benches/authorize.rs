@@ -52,7 +52,7 @@ fn decide(bencher: Bencher<'_, '_>, target: &str) {
         gate.decide(black_box(Attributes {
             caller: &caller,
             info: head.info(),
-            impersonates: head.impersonates(),
+            impersonates: head.wish().is_some(),
             quarantine: Quarantine::nobody(),
             graph: &graph,
         }))

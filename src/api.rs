@@ -2,6 +2,7 @@
 //!
 //! Rank 0 of the module order: imports nothing of ours.
 
+pub mod accounts;
 pub mod dns;
 pub mod names;
 pub mod pods;

@@ -36,6 +36,7 @@ use crate::{
     },
     pipeline::{
         self, Connection, Pipeline, Streams,
+        acting::{self, Acting},
         judge::{self, Judge},
         live::Live,
         reviews::{self, REVIEWS, Reviews},
@@ -137,6 +138,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
 
     let (metrics, judge_metrics) = (pipeline::Metrics::default(), judge::Metrics::default());
     let (write_metrics, review_metrics) = (writes::Metrics::default(), reviews::Metrics::default());
+    let acting_metrics = acting::Metrics::default();
     let mut registry = Registry::default();
     graph.metrics().register_upstream(&mut registry);
     let own = metrics::own(&mut registry);
@@ -146,6 +148,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     let live = Live::new(config.graph.live, upstream.clone());
     live.register(own);
     review_metrics.register(own);
+    acting_metrics.register(own);
     graph.metrics().register(own);
     server_metrics.register(own);
     upstream_metrics.register(own);
@@ -178,6 +181,10 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         },
         pipeline: Arc::new(Pipeline {
             authenticator,
+            acting: Acting {
+                rules: config.acting_as,
+                metrics: acting_metrics,
+            },
             judge: Judge {
                 authorizer: config.authorizer,
                 ward,

@@ -3,6 +3,7 @@
 //! [`Authorized`] is the proof that a request was allowed. Only [`Authorizer::authorize`] makes one, it owns the
 //! very head that was judged, and admission takes nothing else.
 
+pub mod acting_as;
 mod everyone;
 mod explain;
 mod extra;
@@ -15,7 +16,7 @@ use self::node::Opinion;
 pub use self::{
     explain::explain,
     extra::{EVERYTHING, ExtraResources, ExtraRule, ExtraRules, ExtraTarget},
-    forbidden::rejection,
+    forbidden::{acting, rejection},
     node::NodeRules,
 };
 use crate::{
@@ -34,7 +35,7 @@ use crate::{
 pub struct Attributes<'a> {
     pub caller: &'a Caller,
     pub info: &'a RequestInfo,
-    /// Whether the caller asks to be taken for somebody else.
+    /// Whether the caller asks to be taken for somebody else, and nobody has let it.
     pub impersonates: bool,
     /// Who is held back.
     pub quarantine: &'a Quarantine,
@@ -109,7 +110,7 @@ impl Authorizer {
         let decision = self.rule_on(Attributes {
             caller: &caller,
             info: head.info(),
-            impersonates: head.impersonates(),
+            impersonates: head.wish().is_some() && caller.actor.is_none(),
             quarantine,
             graph,
         });
@@ -162,14 +163,11 @@ impl Authorizer {
 
     /// What the rules say, whether they are enforced or not.
     fn rule_on(&self, attributes: Attributes<'_>) -> Decision {
-        if let Some(denied) = quarantined(attributes) {
-            return denied;
-        }
-        if let Some(denied) = self.masters(attributes.caller) {
+        if let Some(denied) = self.bars(attributes.caller, attributes.info, attributes.quarantine) {
             return denied;
         }
         if attributes.impersonates {
-            let reason = "this gate does not let callers impersonate";
+            let reason = "nobody lets it act as somebody else";
             return Decision::deny(Reason::Text(reason), Evidence::Rule(Rule::CallersImpersonation));
         }
         let extra = || self.extra.decide(&attributes.caller.kind, attributes.info);
@@ -190,6 +188,13 @@ impl Authorizer {
                 extra().unwrap_or_else(|| fallback(self.others, evidence, "this gate serves nodes only"))
             }
         }
+    }
+
+    /// What is against a caller whatever it asks for, and as whomever it does: quarantine, and being one of those whom upstream
+    /// lets do anything.
+    pub fn bars(&self, caller: &Caller, info: &RequestInfo, quarantine: &Quarantine) -> Option<Decision> {
+        let stopped = quarantine.stops(caller, info).map(quarantined_by);
+        stopped.or_else(|| self.masters(caller))
     }
 
     /// The object in the graph that the decision about a request depends on, if it depends on one.
@@ -300,17 +305,7 @@ impl From<Box<Denied>> for Rejection {
     }
 }
 
-/// Before everything else: no rule, fallback or mode lets pass whom an operator has stopped.
-fn quarantined(attributes: Attributes<'_>) -> Option<Decision> {
-    let Attributes {
-        caller,
-        info,
-        quarantine,
-        ..
-    } = attributes;
-    quarantine.stops(caller, info).map(quarantined_by)
-}
-
+/// No rule, fallback or mode lets pass whom an operator has stopped.
 fn quarantined_by(told: &Arc<str>) -> Decision {
     let reason = Reason::Text("the caller is in quarantine");
     Decision::deny(reason, Evidence::Quarantined(Arc::clone(told)))

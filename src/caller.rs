@@ -1,7 +1,10 @@
 //! Who asks: a user, and what kind of caller that user is.
 
+mod actor;
+
 use std::{fmt, sync::Arc};
 
+pub use self::actor::{Actor, Impersonation, Leave, Semantics};
 use crate::api::names;
 
 /// A user as Kubernetes knows one.
@@ -18,8 +21,10 @@ pub struct User {
 pub struct Caller {
     pub user: Arc<User>,
     pub kind: Kind,
-    /// What it is known by, unless that is a token.
+    /// What it is known by, unless that is a token; where somebody acts as the user, what that one is known by.
     pub certificate: Option<Arc<Certificate>>,
+    /// Who acts as the user, if that is not the user itself.
+    pub actor: Option<Arc<Actor>>,
 }
 
 /// What tells a client certificate from others, whoever it names.
@@ -112,6 +117,25 @@ impl Caller {
             _ => caller,
         }
     }
+
+    /// Somebody as whom another acts. What the actor is known by stays, so that whoever is stopped by it is stopped.
+    pub fn acted(subject: User, by: &Self, leave: Leave, semantics: Semantics) -> Self {
+        let actor = Actor {
+            user: Arc::clone(&by.user),
+            leave,
+            semantics,
+        };
+        Self {
+            certificate: by.certificate.clone(),
+            actor: Some(Arc::new(actor)),
+            ..Self::from(subject)
+        }
+    }
+
+    /// The user whose credentials the request came with: what it costs is that one's.
+    pub fn asker(&self) -> &Arc<User> {
+        self.actor.as_ref().map_or(&self.user, |actor| &actor.user)
+    }
 }
 
 impl From<User> for Caller {
@@ -124,6 +148,7 @@ impl From<User> for Caller {
             user: Arc::new(user),
             kind,
             certificate: None,
+            actor: None,
         }
     }
 }

@@ -19,7 +19,7 @@ use http::Uri;
 pub use self::features::{Features, KubernetesVersion};
 use crate::{
     admission::Admission,
-    authorizer::Authorizer,
+    authorizer::{Authorizer, acting_as::ActingAs},
     body,
     observe::{audit, log},
     pipeline::{live, reviews, shares, ward},
@@ -33,6 +33,8 @@ pub struct Config {
     pub authentication: Authentication,
     pub upstream: Upstream,
     pub authorizer: Authorizer,
+    /// Who may act as whom.
+    pub acting_as: ActingAs,
     pub admission: Admission,
     pub graph: Graph,
     /// How long upstream's word on who may do what counts.

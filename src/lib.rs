@@ -1,6 +1,6 @@
 //! An authorizing reverse proxy in front of kube-apiserver.
 //!
-//! The life of a request: accept → TLS → identify → describe → authorize → intend → admit → forward → record.
+//! The life of a request: accept → TLS → identify → describe → act → authorize → intend → admit → forward → record.
 //! `pipeline` is that story; `ARCHITECTURE.md` tells it with the reasons.
 //!
 //! Modules stand in order of rank; each imports only lower ranks, and `layers` holds it to that.

@@ -1,8 +1,9 @@
-//! The request path: identify → describe → authorize → intend → admit → forward → record.
+//! The request path: identify → describe → act → authorize → intend → admit → forward → record.
 //!
 //! [`Pipeline::serve`] is the frame around every request: its identifier, its record, its panics. What happens in
 //! between is `Pipeline::handle`, top to bottom, one line a step.
 
+pub mod acting;
 mod intend;
 pub mod judge;
 pub mod live;
@@ -20,7 +21,9 @@ use http::{Request, Response, StatusCode, header::UPGRADE};
 use hyper::body::Incoming;
 use rustls::pki_types::UnixTime;
 
-use self::{intend::intend, judge::Judge, outcome::Outcome, reviews::Reviews, shares::Shares, writes::Writes};
+use self::{
+    acting::Acting, intend::intend, judge::Judge, outcome::Outcome, reviews::Reviews, shares::Shares, writes::Writes,
+};
 pub use self::{
     outcome::{Metrics, RecordedBody},
     streams::Streams,
@@ -40,6 +43,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Pipeline {
     pub authenticator: Authenticator,
+    pub acting: Acting,
     pub judge: Judge,
     pub writes: Writes,
     pub body_limits: Limits,
@@ -118,6 +122,7 @@ impl Pipeline {
 
         let long_running = head.info().is_long_running();
         outcome.takes(self.shares.take(&caller, long_running)?);
+        let caller = self.act(caller, &head, outcome).await?;
         let (decided, word) = self.judge.authorize(caller, head).await?;
         outcome.decided(&decided);
 

@@ -8,6 +8,7 @@ mod info;
 mod path;
 mod query;
 mod selector;
+mod wish;
 
 use http::{HeaderMap, Method, Uri, request::Parts};
 
@@ -16,6 +17,7 @@ pub use self::{
     info::{RequestInfo, ResourceRequest, Target},
     query::Query,
     selector::{FieldOperator, FieldRequirement, LabelOperator, LabelRequirement, Selectors},
+    wish::Wish,
 };
 
 /// The head of a request, read once. Its parts cannot be changed apart from each other.
@@ -25,7 +27,7 @@ pub struct Head {
     uri: Uri,
     headers: HeaderMap,
     info: RequestInfo,
-    impersonates: bool,
+    wish: Option<Box<Wish>>,
     upgrade: Option<Upgrade>,
 }
 
@@ -57,7 +59,7 @@ impl Head {
             return Err(Malformed("this resource has no connection to upgrade".to_owned()));
         }
         Ok(Self {
-            impersonates: headers::impersonates(&parts.headers)?,
+            wish: Wish::read(&parts.headers)?,
             method: parts.method,
             uri: parts.uri,
             headers: parts.headers,
@@ -83,9 +85,9 @@ impl Head {
         &self.info
     }
 
-    /// Whether the client asks to be taken for somebody else.
-    pub fn impersonates(&self) -> bool {
-        self.impersonates
+    /// As whom the client asks to act, if not as itself.
+    pub fn wish(&self) -> Option<&Wish> {
+        self.wish.as_deref()
     }
 
     /// A parameter of the query, decoded; of those that are there twice, the first.

@@ -1,13 +1,13 @@
 //! What is asked of upstream's authorizers: may this user do that? The words are those of a SubjectAccessReview.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use aws_lc_rs::digest;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    api::Verb,
+    api::{Verb, quote},
     caller::User,
     request::{FieldOperator, LabelOperator, RequestInfo, ResourceRequest, Selectors, Target},
 };
@@ -104,6 +104,15 @@ impl Review {
         Self { user, action }
     }
 
+    /// The same with a verb that no request has.
+    pub fn with_verb(mut self, wanted: String) -> Self {
+        match &mut self.action {
+            Action::Path { verb, .. } => *verb = wanted,
+            Action::Resource(action) => action.verb = wanted,
+        }
+        self
+    }
+
     /// The object that is sent.
     pub fn to_json(&self) -> Value {
         json!({
@@ -141,6 +150,29 @@ impl Review {
                 .collect(),
             resource_attributes,
             non_resource_attributes,
+        }
+    }
+}
+
+/// What the user would do, in words: `impersonate serviceaccounts "ns/default"`.
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let action = match self {
+            Self::Path { verb, path } => return write!(f, "{verb} {path}"),
+            Self::Resource(action) => action,
+        };
+        write!(f, "{} {}", action.verb, action.resource)?;
+        if !action.subresource.is_empty() {
+            write!(f, "/{}", action.subresource)?;
+        }
+        if !action.group.is_empty() {
+            write!(f, " in {}", action.group)?;
+        }
+        match (action.namespace.as_str(), action.name.as_str()) {
+            ("", "") => Ok(()),
+            ("", name) => write!(f, " {}", quote(name)),
+            (namespace, "") => write!(f, " in namespace {}", quote(namespace)),
+            (namespace, name) => write!(f, " {}", quote(&format!("{namespace}/{name}"))),
         }
     }
 }

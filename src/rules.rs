@@ -66,7 +66,8 @@ macro_rules! rules {
 
 rules! {
     CallersBootstrap = "callers/bootstrap", Fixed, "Holders of a bootstrap token pass if callers.bootstrap is Forward";
-    CallersImpersonation = "callers/impersonation", Fixed, "Nobody acts as somebody else";
+    CallersImpersonation = "callers/impersonation", Fixed, "Nobody acts as somebody else, unless actingAs or upstream lets it";
+    CallersIntersection = "callers/intersection", Fixed, "Who acts as somebody else does nothing that it could not do itself, unless actingAs.semantics is Subject";
     CallersMasters = "callers/masters", Fixed, "Members of system:masters pass only if callers.allowMasters names them";
     CallersOthers = "callers/others", Fixed, "Who is neither a node nor joining passes if callers.others is Forward";
     CallersQuarantine = "callers/quarantine", Fixed, "Who is in quarantine does nothing but what that leaves it (scopegate quarantine)";

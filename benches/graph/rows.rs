@@ -90,7 +90,7 @@ impl Asked {
         Attributes {
             caller: &self.caller,
             info: self.head.info(),
-            impersonates: self.head.impersonates(),
+            impersonates: self.head.wish().is_some(),
             quarantine: Quarantine::nobody(),
             graph,
         }

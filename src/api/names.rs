@@ -26,6 +26,18 @@ pub const BOOTSTRAPPERS_GROUP: &str = "system:bootstrappers";
 /// WebSocket subprotocols that begin like this are bearer tokens.
 pub const BEARER_SUBPROTOCOL: &str = "base64url.bearer.authorization.k8s.io.";
 
+/// User name prefix of a service account; `<namespace>:<name>` follows.
+pub const SERVICE_ACCOUNT_USER_PREFIX: &str = "system:serviceaccount:";
+/// Group of all service accounts; that of a namespace has a colon and the namespace behind it.
+pub const SERVICE_ACCOUNTS_GROUP: &str = "system:serviceaccounts";
+
+/// User name prefix and group of a gardenlet.
+pub const SEED_USER_PREFIX: &str = "gardener.cloud:system:seed:";
+pub const SEEDS_GROUP: &str = "gardener.cloud:system:seeds";
+
+/// Extra under which upstream reads who acts as the user. The gate says it, and nobody else may.
+pub const ACTOR_EXTRA: &str = "acting-as.scopegate.dev/actor";
+
 /// Where the leases are that nodes renew.
 pub const NODE_LEASES: &str = "kube-node-lease";
 

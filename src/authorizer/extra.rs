@@ -91,7 +91,7 @@ impl ExtraRule {
 }
 
 impl ExtraResources {
-    fn has(&self, request: &ResourceRequest) -> bool {
+    pub(super) fn has(&self, request: &ResourceRequest) -> bool {
         has(&self.groups, &request.resource.group)
             && self.resources.iter().any(|resource| is_resource(resource, request))
             && (self.names.is_empty() || self.names.contains(&request.name))
@@ -99,7 +99,8 @@ impl ExtraResources {
     }
 }
 
-fn has(words: &[String], wanted: &str) -> bool {
+/// Whether a word is among some, of which one may stand for all.
+pub(super) fn has(words: &[String], wanted: &str) -> bool {
     words.iter().any(|word| word == EVERYTHING || word == wanted)
 }
 

@@ -3,7 +3,7 @@ use test_case::test_case;
 
 use super::*;
 use crate::{
-    caller::User,
+    caller::{Leave, Semantics, User},
     quarantine::{self, Entry, Target},
 };
 
@@ -156,9 +156,20 @@ fn nobody_impersonates() {
         let denied = gate
             .authorize(user.into(), head, Quarantine::nobody(), &Snapshot::default())
             .unwrap_err();
-        let reason = Reason::Text("this gate does not let callers impersonate");
+        let reason = Reason::Text("nobody lets it act as somebody else");
         assert_eq!(denied.decision().reason, reason);
     }
+}
+
+/// Whoever was let is judged as the one it acts as.
+#[test]
+fn an_actor_is_judged_as_its_subject() {
+    let request = Request::get("/version").header("acting-as", "system:node:n1").body(());
+    let head = Head::read(request.unwrap().into_parts().0).unwrap();
+    let leave = Leave::Delegation(0);
+    let acted = Caller::acted(node(), &other().into(), leave, Semantics::Intersection);
+    let judged = GATE.authorize(acted, head, Quarantine::nobody(), &Snapshot::default());
+    assert!(judged.is_ok());
 }
 
 /// Everything to everybody, but for what is refused before.
@@ -404,7 +415,7 @@ fn decide(gate: &Authorizer, user: User, method: &str, target: &str) -> String {
     let decision = gate.decide(Attributes {
         caller: &caller,
         info: head.info(),
-        impersonates: head.impersonates(),
+        impersonates: head.wish().is_some(),
         quarantine: Quarantine::nobody(),
         graph: &Snapshot::default(),
     });

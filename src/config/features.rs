@@ -23,6 +23,8 @@ pub struct Features {
     pub token_audiences: bool,
     /// `AllowInsecureKubeletCertificateSigningRequests`: nodes may ask for certificates of other nodes.
     pub any_certificate: bool,
+    /// `ConstrainedImpersonation`: upstream knows rights to impersonate for some requests only.
+    pub constrained_impersonation: bool,
     /// `NodeRestrictionPods`: the extended rules on pods are enforced. Upstream has proposed it, and no release has it.
     pub restrict_pods: bool,
 }
@@ -84,6 +86,13 @@ const GATES: &[Gate] = &[
         field: |features| &mut features.node_rules.trust_bundles,
     },
     Gate {
+        name: "ConstrainedImpersonation",
+        since: 35,
+        on_since: 36,
+        locked_since: NEVER,
+        field: |features| &mut features.constrained_impersonation,
+    },
+    Gate {
         name: "KubeletServiceAccountTokenForCredentialProviders",
         since: 33,
         on_since: 34,
@@ -140,6 +149,7 @@ impl Features {
             },
             token_audiences: false,
             any_certificate: false,
+            constrained_impersonation: false,
             restrict_pods: false,
         };
         for gate in GATES.iter().filter(|gate| gate.since <= version.minor) {

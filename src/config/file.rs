@@ -1,5 +1,6 @@
 //! The keys of the file and what they may say. Everything is read before anything is refused.
 
+mod acting_as;
 mod annotations;
 mod extra;
 mod graph;
@@ -12,6 +13,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use self::{
+    acting_as::acting_as,
     annotations::validated_annotations,
     extra::extra_rules,
     graph::graph,
@@ -52,7 +54,11 @@ pub(super) fn check(value: Value, base: &Path) -> Result<Config, Vec<Problem>> {
 pub(super) fn keys() -> Vec<String> {
     let context = Context::new(Path::new(""));
     // What stands in a list is asked for only where there is something.
-    let rule = serde_json::json!({"extraRules": {"nodes": [{}]}, "validatedAnnotations": {"kinds": [{}]}});
+    let rule = serde_json::json!({
+        "extraRules": {"nodes": [{}]},
+        "actingAs": {"delegations": [{}], "deputies": [{}]},
+        "validatedAnnotations": {"kinds": [{}]},
+    });
     read(Section::root(rule, &context));
     let mut keys = context.asked.into_inner();
     keys.extend(Features::names().iter().map(|name| format!("featureGates.{name}")));
@@ -81,6 +87,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     let (mut authorizer, mut admission) = callers(root.section("callers"), own, features, modes, extended);
     authorizer.extra = extra;
     admission.validated = validated_annotations(root.section("validatedAnnotations"));
+    let acting_as = acting_as(root.section("actingAs"), own, features);
     let graph = graph(root.section("graph"), features, modes);
     let quarantine = quarantine(root.section("quarantine"));
     let audit = audit(root.section("audit"));
@@ -92,6 +99,7 @@ fn read(mut root: Section<'_>) -> Option<Config> {
         authentication,
         upstream: upstream?,
         authorizer,
+        acting_as,
         admission,
         graph,
         reviews,

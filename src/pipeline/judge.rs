@@ -22,12 +22,12 @@ use super::{
     ward::Ward,
 };
 use crate::{
-    authorizer::{Authorized, Authorizer, Denied},
-    caller::{Caller, Kind},
-    decision::Evidence,
+    authorizer::{self, Attributes, Authorized, Authorizer, Denied},
+    caller::{Caller, Kind, Semantics},
+    decision::{Evidence, Verdict},
     graph::{self, Asserts as _, Facts, Key, Pod, Snapshot},
     rejection::Rejection,
-    request::{Head, Target},
+    request::{Head, RequestInfo, Target},
     rules::Mode,
     watch::Graph,
 };
@@ -135,6 +135,26 @@ impl Judge {
             Err(denied) => denied,
         };
         self.reconsider(denied).await
+    }
+
+    /// What the gate itself has against somebody who is to act as another: against the one, and unless only the subject's power
+    /// counts, against its doing this by itself.
+    pub(super) fn vet(&self, actor: &Caller, info: &RequestInfo, semantics: Semantics) -> Result<(), Rejection> {
+        let quarantine = self.ward.load()?;
+        let decision = match semantics {
+            Semantics::Subject => self.authorizer.bars(actor, info, &quarantine),
+            Semantics::Intersection => Some(self.authorizer.decide(Attributes {
+                caller: actor,
+                info,
+                impersonates: false,
+                quarantine: &quarantine,
+                graph: &self.graph.load(),
+            })),
+        };
+        match decision {
+            Some(decision) if decision.verdict == Verdict::Deny => Err(authorizer::rejection(actor, info, &decision)),
+            _ => Ok(()),
+        }
     }
 
     /// What the graph must go on to say, if it was the graph that allowed the request.

@@ -26,7 +26,7 @@ pub use self::{metrics::Metrics, recorded::RecordedBody};
 use super::{Pipeline, shares::Taken, streams::Cut};
 use crate::{
     admission::Notes,
-    api::clip,
+    api::{clip, quote},
     authorizer::{self, Authorized, Denied, explain},
     caller::Caller,
     decision::{Decision, Verdict},
@@ -50,6 +50,8 @@ pub(super) struct Outcome {
     user_agent: String,
     accept: Option<HeaderValue>,
     caller: Option<Caller>,
+    /// As whom the caller would act, until it does.
+    wanted: Option<String>,
     info: Option<RequestInfo>,
     decision: Option<Decision>,
     notes: Notes,
@@ -109,6 +111,7 @@ impl Outcome {
             user_agent: request.headers().get(USER_AGENT).map(text).unwrap_or_default(),
             accept: request.headers().get(ACCEPT).cloned(),
             caller: None,
+            wanted: None,
             info: None,
             decision: None,
             notes: Notes::default(),
@@ -132,6 +135,23 @@ impl Outcome {
 
     pub(super) fn described(&mut self, head: &Head) {
         self.info = Some(head.info().clone());
+    }
+
+    /// The caller is to act as somebody else.
+    pub(super) fn wants(&mut self, subject: &str) {
+        self.wanted = Some(clip(subject, MAX_TEXT));
+    }
+
+    /// It does, and this is whom.
+    pub(super) fn acts(&mut self, acted: &Caller) {
+        self.wanted = None;
+        self.caller = Some(acted.clone());
+    }
+
+    /// As whom the caller acts, or would have acted.
+    fn subject(&self) -> Option<&str> {
+        let acted = self.caller.as_ref().filter(|caller| caller.actor.is_some());
+        acted.map(|caller| caller.user.name.as_str()).or(self.wanted.as_deref())
     }
 
     /// It counts as the caller's until it has ended.
@@ -247,6 +267,13 @@ impl Outcome {
         self.rejected(rejection)
     }
 
+    /// By which rule it acts as somebody else and whose power counts, or that it does not.
+    fn leave(&self) -> Option<String> {
+        let actor = self.caller.as_ref().and_then(|caller| caller.actor.as_ref());
+        let acts = actor.map(|actor| format!("{}, {}", actor.leave, actor.semantics));
+        acts.or_else(|| Some(format!("not as {}", quote(self.wanted.as_ref()?))))
+    }
+
     fn code(&self) -> u16 {
         let answered = self.answer.as_ref().map(|answer| answer.code.as_u16());
         answered.unwrap_or(CLIENT_CLOSED_REQUEST)
@@ -309,7 +336,9 @@ impl Outcome {
                 $level!(
                     audit_id = self.audit_id,
                     peer = %self.peer,
-                    caller = self.caller.as_ref().map(|caller| tracing::field::debug(&caller.user.name)),
+                    caller = self.caller.as_ref().map(|caller| tracing::field::debug(&caller.asker().name)),
+                    acting_as = self.subject().map(tracing::field::debug),
+                    leave = self.leave(),
                     verb = ?self.verb(),
                     resource = ?self.resource(),
                     code = self.code(),

@@ -72,7 +72,7 @@ impl Shares {
     }
 
     fn share(&self, caller: &Caller) -> Arc<Share> {
-        let name = caller.user.name.as_str();
+        let name = caller.asker().name.as_str();
         match self.callers.get(name) {
             Some(share) => share,
             None => self.callers.get_with(name.to_owned(), Arc::default),

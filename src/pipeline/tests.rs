@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     admission::{Admission, Extended, MirrorPodOwner, NodeRestriction},
-    authorizer::{Authorizer, ExtraRules, Fallback, NodeRules},
+    authorizer::{Authorizer, ExtraRules, Fallback, NodeRules, acting_as::ActingAs},
     caller::{Caller, User},
     identity::x509::{ClientCa, Options},
     observe::audit::{Config, Target},
@@ -130,6 +130,10 @@ fn pipeline(audit_id: Option<&str>) -> Fixture {
         authenticator: Authenticator {
             client_ca: Arc::new(ArcSwap::from_pointee(client_ca)),
             tokens: None,
+        },
+        acting: Acting {
+            rules: ActingAs::DEFAULT,
+            metrics: acting::Metrics::default(),
         },
         judge: Judge {
             authorizer: Authorizer {

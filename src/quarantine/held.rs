@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{Entry, List, Mode, Target};
 use crate::{
     api::{Verb, names},
-    caller::{Caller, Kind},
+    caller::{Caller, Kind, User},
     request::{RequestInfo, ResourceRequest, Target as Asked},
 };
 
@@ -67,18 +67,25 @@ impl Quarantine {
         Some(&held.told)
     }
 
-    /// Every entry that is about the caller.
+    /// Every entry that is about the caller, or about who acts as it.
     fn of<'a>(&'a self, caller: &Caller) -> impl Iterator<Item = &'a Held> {
-        let user = &caller.user;
-        let by_name = user.name.strip_prefix(names::NODE_USER_PREFIX);
-        // A token of a pod belongs to whoever has the pod's node.
-        let bound = user.extra.iter().filter(|(key, _)| key == names::NODE_NAME_EXTRA);
-        let bound = bound.flat_map(|(_, names)| names).map(String::as_str);
-        let nodes = by_name.into_iter().chain(bound).filter_map(|node| self.nodes.get(node));
+        let actor = caller.actor.as_ref().map(|actor| &*actor.user);
+        let nodes = self
+            .nodes_of(&caller.user)
+            .chain(actor.into_iter().flat_map(|user| self.nodes_of(user)));
         let certificate = caller.certificate.as_ref();
         let serial = certificate.and_then(|certificate| self.serials.get(certificate.serial()));
         let key = certificate.and_then(|certificate| self.public_keys.get(&certificate.public_key));
         nodes.chain(serial).chain(key)
+    }
+
+    /// Every entry about a node that the user is, or belongs to.
+    fn nodes_of<'a>(&'a self, user: &User) -> impl Iterator<Item = &'a Held> {
+        let by_name = user.name.strip_prefix(names::NODE_USER_PREFIX);
+        // A token of a pod belongs to whoever has the pod's node.
+        let bound = user.extra.iter().filter(|(key, _)| key == names::NODE_NAME_EXTRA);
+        let bound = bound.flat_map(|(_, names)| names).map(String::as_str);
+        by_name.into_iter().chain(bound).filter_map(|node| self.nodes.get(node))
     }
 }
 

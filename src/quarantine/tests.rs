@@ -5,7 +5,7 @@ use test_case::test_case;
 
 use super::*;
 use crate::{
-    caller::{Caller, User},
+    caller::{Caller, Leave, Semantics, User},
     request::{Head, RequestInfo},
 };
 
@@ -94,6 +94,30 @@ fn with_certificate(caller: Caller, serial: &[u8], public_key: [u8; 32]) -> Call
         certificate: Some(Arc::new(Certificate::new(serial, public_key))),
         ..caller
     }
+}
+
+/// Whoever acts as somebody is held as if it did not, and so is the one it acts as.
+#[test]
+fn an_actor_is_held_too() {
+    let acted = |subject: &str, by: &Caller| {
+        let subject = User {
+            name: subject.to_owned(),
+            ..User::default()
+        };
+        Caller::acted(subject, by, Leave::Delegation(0), Semantics::Subject)
+    };
+    let free = Caller::from(User::default());
+    let quarantine = |node: Option<&str>, serial: Option<&str>| {
+        let target = Target::read(node, serial, None).unwrap();
+        Quarantine::from_iter([entry(target, Mode::Deny)])
+    };
+    let by_node = quarantine(Some("n1"), None);
+    assert!(by_node.is_about(&acted("jane", &bound_to("n1"))));
+    assert!(!by_node.is_about(&acted("jane", &bound_to("n2"))));
+    assert!(by_node.is_about(&acted("system:node:n1", &free)));
+    let by_serial = quarantine(None, Some("0a"));
+    assert!(by_serial.is_about(&acted("jane", &with_certificate(free.clone(), &[10], [0; 32]))));
+    assert!(!by_serial.is_about(&acted("jane", &free)));
 }
 
 fn bound_to(node: &str) -> Caller {

@@ -59,16 +59,6 @@ impl Upgrade {
     }
 }
 
-/// Whether the client asks to be taken for somebody else. Leaving a wish to impersonate out of account would do as a strong
-/// user what was meant for a weak one.
-pub(super) fn impersonates(headers: &HeaderMap) -> Result<bool, Malformed> {
-    let wished = headers.keys().any(|name| name.as_str().starts_with("impersonate-"));
-    if wished && !headers.contains_key("impersonate-user") {
-        return Err(Malformed("impersonation headers without Impersonate-User".to_owned()));
-    }
-    Ok(wished)
-}
-
 /// What kube-apiserver's HTTP library refuses, or reads in another way than the gate's, which takes any list of encodings that ends
 /// with `chunked` and decodes only that one.
 pub(super) fn unambiguous(headers: &HeaderMap) -> Result<(), Malformed> {
@@ -85,7 +75,7 @@ pub(super) fn unambiguous(headers: &HeaderMap) -> Result<(), Malformed> {
 }
 
 /// A header that decides how a request is read may appear once: readers differ on which copy counts.
-fn single(headers: &HeaderMap, name: &HeaderName) -> Result<(), Malformed> {
+pub(super) fn single(headers: &HeaderMap, name: &HeaderName) -> Result<(), Malformed> {
     match headers.get_all(name).iter().count() {
         0 | 1 => Ok(()),
         n => Err(Malformed(format!("header {name} is given {n} times"))),

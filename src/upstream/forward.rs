@@ -48,7 +48,7 @@ impl Upstream {
             None => Carrier::Shared,
         };
         let (method, uri) = (head.method().clone(), admitted.uri().clone());
-        let (safe, affinity) = (method.is_safe(), Affinity::of(&caller.user.name));
+        let (safe, affinity) = (method.is_safe(), Affinity::of(&caller.asker().name));
         let own_token = headers.contains_key(AUTHORIZATION);
         let body = admitted.into_body();
         let fault = body.fault();

@@ -51,7 +51,7 @@ fn read(mut section: Section<'_>, own: bool) -> Option<ExtraRule> {
         let groups = filled(&section, "apiGroups", groups, "[\"\"] is the core group");
         let resources = filled(&section, "resources", resources, "for example: [configmaps]");
         if let Some(namespaces) = &namespaces {
-            are_namespaces(&section, namespaces);
+            are_namespaces(&section, "namespaces", namespaces);
         }
         groups.zip(resources).map(|(groups, resources)| {
             ExtraTarget::Resources(ExtraResources {
@@ -71,7 +71,7 @@ fn read(mut section: Section<'_>, own: bool) -> Option<ExtraRule> {
 }
 
 /// An empty name would be that of every request which names nothing, such as a list.
-fn words(section: &mut Section<'_>, key: &'static str) -> Option<Vec<String>> {
+pub(super) fn words(section: &mut Section<'_>, key: &'static str) -> Option<Vec<String>> {
     let words = section.strings(key)?;
     if words.iter().any(String::is_empty) {
         section.problem(key, "must not have an empty string in it", "leave it out");
@@ -104,13 +104,13 @@ fn are_paths(section: &Section<'_>, paths: &[String]) {
     }
 }
 
-fn are_namespaces(section: &Section<'_>, namespaces: &[String]) {
+pub(super) fn are_namespaces(section: &Section<'_>, key: &'static str, namespaces: &[String]) {
     let hint = "leave it out for all namespaces";
     if namespaces.is_empty() {
-        section.problem("namespaces", "must not be empty", hint);
+        section.problem(key, "must not be empty", hint);
     }
     if namespaces.iter().any(|namespace| namespace.contains(EVERYTHING)) {
-        section.problem("namespaces", "are names, and no patterns", hint);
+        section.problem(key, "are names, and no patterns", hint);
     }
 }
 

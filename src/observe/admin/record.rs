@@ -64,6 +64,7 @@ impl Record {
                 username: self.user,
                 ..UserInfo::default()
             },
+            impersonated_user: None,
             source_ips: [self.address],
             user_agent: self.user_agent,
             object_ref: None,

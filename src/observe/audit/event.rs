@@ -19,6 +19,9 @@ pub struct Event {
     pub request_uri: String,
     pub verb: String,
     pub user: UserInfo,
+    /// As whom the user acted, if it acted as somebody else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impersonated_user: Option<UserInfo>,
     #[serde(rename = "sourceIPs")]
     pub source_ips: [String; 1],
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -71,6 +71,7 @@ fn event() -> Event {
         request_uri: "/".to_owned(),
         verb: "get".to_owned(),
         user: UserInfo::default(),
+        impersonated_user: None,
         source_ips: ["127.0.0.1".to_owned()],
         user_agent: String::new(),
         object_ref: None,

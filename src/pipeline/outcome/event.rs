@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{End, MAX_TEXT, Outcome};
 use crate::{
     api::clip,
-    caller::Caller,
+    caller::User,
     observe::audit::{Event, ObjectReference, ResponseStatus, Stage, UserInfo},
     request::{RequestInfo, Target},
     rules::Finding,
@@ -20,9 +20,17 @@ impl Outcome {
         let mut annotations = BTreeMap::new();
         if let Some(decision) = &self.decision {
             annotations.insert("authorization.k8s.io/decision", decision.annotation().to_owned());
+        } else if let Some((rule, rejection)) = self.rejection().and_then(|told| Some((told.rule?, told))) {
+            // Who may not act as somebody is refused before there is anything to decide about.
+            annotations.insert("authorization.k8s.io/decision", "forbid".to_owned());
+            let reason = format!("rule {rule}: {}", clip(&rejection.message, MAX_TEXT));
+            annotations.insert("authorization.k8s.io/reason", reason);
         }
         if let Some(explanation) = self.explanation() {
             annotations.insert("authorization.k8s.io/reason", explanation);
+        }
+        if let Some(leave) = self.leave() {
+            annotations.insert("scopegate.dev/acting-as", leave);
         }
         if let Some(rejection) = self.not_admitted() {
             annotations.insert("scopegate.dev/not-admitted", clip(&rejection.message, MAX_TEXT));
@@ -71,7 +79,16 @@ impl Outcome {
             },
             request_uri,
             verb,
-            user: self.caller.as_ref().map(user_info).unwrap_or_default(),
+            user: self
+                .caller
+                .as_ref()
+                .map(|caller| user_info(caller.asker()))
+                .unwrap_or_default(),
+            impersonated_user: self
+                .caller
+                .as_ref()
+                .filter(|caller| caller.actor.is_some())
+                .map(|caller| user_info(&caller.user)),
             source_ips: [self.peer.ip().to_string()],
             user_agent,
             object_ref: self.info.as_ref().and_then(object_reference),
@@ -95,8 +112,7 @@ fn finding(Finding { rule, mode, message }: &Finding) -> Value {
     json!({"rule": rule.id(), "mode": mode.as_str(), "message": message})
 }
 
-fn user_info(caller: &Caller) -> UserInfo {
-    let user = &caller.user;
+fn user_info(user: &User) -> UserInfo {
     UserInfo {
         username: user.name.clone(),
         uid: user.uid.clone(),

@@ -144,7 +144,7 @@ fn unmatched(rule: &ExtraRule, of: &ExtraResources) -> Vec<String> {
     let odd = |verb: &&String| *verb != EVERYTHING && !VERBS.contains(&verb.as_str());
     for verb in rule.verbs.iter().filter(odd) {
         warnings.push(match verb.as_str() {
-            "impersonate" => "verb impersonate gives nothing: the gate lets nobody impersonate".to_owned(),
+            "impersonate" => "verb impersonate gives nothing: actingAs says who may act as whom".to_owned(),
             "approve" | "attest" | "bind" | "escalate" | "sign" | "use" => format!(
                 "verb {verb} gives nothing: no request has it; upstream asks its own rules about it when it looks at what is written"
             ),

@@ -69,7 +69,7 @@ fn as_broad_as_it_looks(text: &str, whose: Whose) {
 #[test_case("get apps *", Rest, "all resources of apps and all their subresources"; "all of a group")]
 #[test_case("get apps */scale", Rest, "resources */scale: scale of every resource"; "a subresource of all")]
 #[test_case("get - */exec", Rest, "get pods/exec in every namespace: sessions"; "exec among them")]
-#[test_case("impersonate - users", Rest, "the gate lets nobody impersonate"; "impersonate")]
+#[test_case("impersonate - users", Rest, "actingAs says who may act as whom"; "impersonate")]
 #[test_case("approve certificates.k8s.io signers", Rest, "verb approve gives nothing: no request has it"; "approve")]
 #[test_case("escalate rbac.authorization.k8s.io roles", Rest, "verb escalate gives nothing"; "escalate")]
 #[test_case("GET - services", Rest, "verb GET gives nothing"; "a method for a verb")]
