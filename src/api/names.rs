@@ -52,3 +52,9 @@ pub const VALIDATED_EXTRA: &str = "scopegate.dev/validated";
 
 /// Marks a pod that a kubelet has written of its own accord, whatever the value.
 pub const MIRROR_POD_ANNOTATION: &str = "kubernetes.io/config.mirror";
+
+/// Whether only the gate itself says so.
+pub fn is_own(key: &str) -> bool {
+    let domain = key.split('/').next().unwrap_or_default().to_ascii_lowercase();
+    domain == OWN_DOMAIN || domain.strip_suffix(OWN_DOMAIN).is_some_and(|rest| rest.ends_with('.'))
+}

@@ -13,6 +13,7 @@ use std::{path::Path, process::ExitCode};
 use self::report::Report;
 use crate::{
     authorizer::Fallback,
+    caller::Semantics,
     config::{Config, Identity},
     observe::audit::Target,
 };
@@ -79,6 +80,7 @@ fn enforced(config: &Config, report: &mut Report) {
         [] => report.note("members of system:masters: everything is refused"),
         named => report.note(format!("members of system:masters: only {} may pass", named.join(", "))),
     }
+    report.note(acting_as(config));
     report.note(match config.authorizer.bootstrap {
         Fallback::Deny => "holders of a bootstrap token: everything is refused",
         Fallback::Upstream => {
@@ -90,4 +92,25 @@ fn enforced(config: &Config, report: &mut Report) {
     } else {
         "without a certificate of serving.clientCAFile: 401"
     });
+}
+
+fn acting_as(config: &Config) -> String {
+    let acting_as = &config.acting_as;
+    if !config.authorizer.caller_known_upstream {
+        return "acting as somebody else: refused, since upstream cannot be told".to_owned();
+    }
+    let counts = match acting_as.semantics {
+        Semantics::Intersection => "what both may do counts",
+        Semantics::Subject => "what the subject may do counts, as in Kubernetes",
+    };
+    let review = if acting_as.by_review {
+        ", and whom upstream lets"
+    } else {
+        ""
+    };
+    format!(
+        "acting as somebody else: {} delegations, {} deputies{review}; {counts}",
+        acting_as.delegations.len(),
+        acting_as.deputies.len()
+    )
 }

@@ -1,3 +1,4 @@
+mod acting_as;
 mod quarantine;
 mod rules;
 

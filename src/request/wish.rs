@@ -118,8 +118,9 @@ fn key(name: &HeaderName) -> Result<String, Malformed> {
     if key.is_empty() || key.trim() != key || key.contains(char::is_control) {
         return malformed(format!("header {name} has no usable key"));
     }
-    if key.eq_ignore_ascii_case(names::ACTOR_EXTRA) {
-        return malformed(format!("nobody but scopegate may say {}", names::ACTOR_EXTRA));
+    // Who acts as whom, for one.
+    if names::is_own(&key) {
+        return malformed(format!("nobody but scopegate may say {key:?}"));
     }
     Ok(key.into_owned())
 }
@@ -209,6 +210,7 @@ mod tests {
     #[test_case(&[("impersonate-user", b"a"), ("impersonate-extra-%61", b"a"), ("impersonate-extra-a", b"b")], "two spellings"; "one key twice")]
     #[test_case(&[("impersonate-user", b"a"), ("impersonate-extra-acting-as.scopegate.dev%2Factor", b"a")], "nobody but scopegate"; "the gate's own key")]
     #[test_case(&[("impersonate-user", b"a"), ("impersonate-extra-%41cting-as.scopegate.dev%2Factor", b"a")], "nobody but scopegate"; "in another case")]
+    #[test_case(&[("impersonate-user", b"a"), ("impersonate-extra-scopegate.dev%2fvalidated", b"a")], "nobody but scopegate"; "another key of the gate's")]
     fn refused(lines: &[(&str, &[u8])], why: &str) {
         let error = read(lines).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");

@@ -32,6 +32,10 @@ impl Upstream {
                 .map(|headers| (headers, &clients.told)),
         };
         let (mut headers, client) = encoded.map_err(|error| Rejection::internal(error.to_string()))?;
+        if let Some(actor) = &caller.actor {
+            let told = headers::actor(&actor.user, self.identity, &mut headers);
+            told.map_err(|error| Rejection::internal(error.to_string()))?;
+        }
         headers.insert("audit-id", audit_id);
         if let Some(content_type) = admitted.content_type() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));

@@ -15,7 +15,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Identity;
 use crate::{
-    api::names,
+    api::{accounts, names},
     caller::{Token, User},
     request::Upgrade,
 };
@@ -168,9 +168,37 @@ fn is_bearer(protocol: &str) -> bool {
 
 fn tell(user: &User, identity: Identity, headers: &mut HeaderMap) -> Result<(), UnencodableUser> {
     match Names::of(identity) {
-        Some(names) => names.add(user, headers),
+        Some(names) => names.add(user, said_groups(user, identity), headers),
         None => Ok(()),
     }
+}
+
+/// The groups that upstream does not know by the name. To those of a service account it adds itself whoever is impersonated without
+/// groups, and saying them would take a right to each.
+fn said_groups(user: &User, identity: Identity) -> &[String] {
+    let implied = match (identity, accounts::split(&user.name)) {
+        (Identity::Impersonate, Some((namespace, _))) => {
+            let [all, of_namespace] = accounts::groups(namespace);
+            let own = [all.as_str(), of_namespace.as_str(), names::AUTHENTICATED_GROUP];
+            user.groups.len() == own.len() && own.iter().all(|group| user.in_group(group))
+        }
+        _ => false,
+    };
+    if implied { &[] } else { &user.groups }
+}
+
+/// Tells upstream who acts as the user. Nobody else can: what users themselves have under such a key is not sent.
+pub(super) fn actor(actor: &User, identity: Identity, headers: &mut HeaderMap) -> Result<(), UnencodableUser> {
+    let Some(name) = Names::of(identity).and_then(|names| names.extra(names::ACTOR_EXTRA)) else {
+        return Ok(());
+    };
+    let value = header_value(&actor.name).ok_or_else(|| UnencodableUser {
+        user: actor.name.clone(),
+        what: "name",
+        value: actor.name.clone(),
+    })?;
+    headers.insert(name, value);
+    Ok(())
 }
 
 /// Tells upstream something of the gate's own about the request, as an extra of the user that nobody else can have.
@@ -178,15 +206,6 @@ pub(super) fn mark(key: &str, identity: Identity, headers: &mut HeaderMap) {
     if let Some(name) = Names::of(identity).and_then(|names| names.extra(key)) {
         headers.insert(name, HeaderValue::from_static("true"));
     }
-}
-
-/// Whether only the gate itself says so.
-fn is_own(key: &str) -> bool {
-    let domain = key.split('/').next().unwrap_or_default().to_ascii_lowercase();
-    domain == names::OWN_DOMAIN
-        || domain
-            .strip_suffix(names::OWN_DOMAIN)
-            .is_some_and(|rest| rest.ends_with('.'))
 }
 
 /// Drops what was meant for the connection to upstream alone.
@@ -251,7 +270,7 @@ impl Names {
         HeaderName::try_from(format!("{}{escaped}", self.extra)).ok()
     }
 
-    fn add(&self, user: &User, headers: &mut HeaderMap) -> Result<(), UnencodableUser> {
+    fn add(&self, user: &User, groups: &[String], headers: &mut HeaderMap) -> Result<(), UnencodableUser> {
         let unencodable = |what, value: &str| UnencodableUser {
             user: user.name.clone(),
             what,
@@ -259,13 +278,13 @@ impl Names {
         };
         let encode = |what, value: &str| header_value(value).ok_or_else(|| unencodable(what, value));
         headers.append(&self.user, encode("name", &user.name)?);
-        for group in &user.groups {
+        for group in groups {
             headers.append(&self.group, encode("group", group)?);
         }
         if let (Some(name), Some(uid)) = (&self.uid, &user.uid) {
             headers.append(name, encode("uid", uid)?);
         }
-        for (key, values) in user.extra.iter().filter(|(key, _)| !is_own(key)) {
+        for (key, values) in user.extra.iter().filter(|(key, _)| !names::is_own(key)) {
             let name = self.extra(key).ok_or_else(|| unencodable("extra key", key))?;
             for value in values {
                 headers.append(&name, encode("extra value", value)?);

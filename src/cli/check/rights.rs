@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     api::names,
+    authorizer::acting_as::ActingAs,
     caller::User,
     rules::{self, Mode, Modes},
     upstream::Upstream,
@@ -168,18 +169,49 @@ pub(super) async fn event_rights(own: &Upstream, modes: &Modes, report: &mut Rep
     }
 }
 
-/// Only tokens for audiences that no volume of a pod names hang on it.
-pub(super) async fn review_rights(own: &Upstream, report: &mut Report) {
+/// What hangs on it, if the gate may not ask.
+pub(super) async fn review_rights(own: &Upstream, hangs: &[&str], report: &mut Report) {
+    if hangs.is_empty() {
+        return;
+    }
     let attributes = json!({"verb": "create", "group": "authorization.k8s.io", "resource": "subjectaccessreviews"});
     match access(own, None, &json!({"resourceAttributes": attributes})).await {
         Ok((true, _)) => report.ok("the gate may create subjectaccessreviews"),
-        Ok((false, _)) => report.warn(
-            "the gate may not create subjectaccessreviews: nodes that ask for tokens for audiences of their own get 503; \
-             see config/kubernetes/informers.yaml",
-        ),
+        Ok((false, _)) => report.warn(format!(
+            "the gate may not create subjectaccessreviews: {} get 503; see config/kubernetes/informers.yaml",
+            hangs.join(", and ")
+        )),
         Err(error) => report.warn(format!(
             "cannot tell whether the gate may create subjectaccessreviews: {error}"
         )),
+    }
+}
+
+/// What passing on requests of somebody who acts as another takes in mode Impersonate, beyond what nodes take. It is an error only
+/// where the configuration itself lets somebody.
+pub(super) async fn acting_rights(own: &Upstream, acting_as: &ActingAs, report: &mut Report) {
+    let named = !acting_as.delegations.is_empty() || !acting_as.deputies.is_empty();
+    if !named && !acting_as.by_review {
+        return;
+    }
+    for (group, resource, subresource) in [
+        ("", "serviceaccounts", ""),
+        ("authentication.k8s.io", "userextras", names::ACTOR_EXTRA),
+    ] {
+        let right = match subresource {
+            "" => format!("impersonate {resource} in all namespaces"),
+            subresource => format!("impersonate {resource}/{subresource} in {group}"),
+        };
+        let spec = json!({"resourceAttributes": {
+            "verb": "impersonate", "group": group, "resource": resource, "subresource": subresource,
+        }});
+        let why = "who acts as another gets 403 from upstream; see config/kubernetes/acting-as.yaml";
+        match access(own, None, &spec).await {
+            Ok((true, _)) => report.ok(format!("the gate may {right}")),
+            Ok((false, _)) if named => report.fail(format!("the gate may not {right}: {why}")),
+            Ok((false, _)) => report.warn(format!("the gate may not {right}: {why}")),
+            Err(error) => report.warn(format!("cannot tell whether the gate may {right}: {error}")),
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::{
     Report, quarantine,
     rights::{
-        access, discovery_rights, event_rights, impersonation_rights, informer_rights, own_rights, review_rights,
-        token_rights,
+        access, acting_rights, discovery_rights, event_rights, impersonation_rights, informer_rights, own_rights,
+        review_rights, token_rights,
     },
 };
 use crate::{
@@ -84,7 +84,10 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
     }
     match config.upstream.identity {
         config::Identity::FrontProxy { .. } => {}
-        config::Identity::Impersonate => impersonation_rights(&own, report).await,
+        config::Identity::Impersonate => {
+            impersonation_rights(&own, report).await;
+            acting_rights(&own, &config.acting_as, report).await;
+        }
         config::Identity::Own => {
             discovery_rights(&own, report).await;
             own_rights(&own, report).await;
@@ -92,9 +95,7 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
     }
     informer_rights(&own, &config.graph.watch, report).await;
     event_rights(&own, &config.admission.modes, report).await;
-    if config.admission.node_restriction.audiences {
-        review_rights(&own, report).await;
-    }
+    review_rights(&own, &reviewed(config), report).await;
     if config.authentication.token_review {
         token_rights(&own, report).await;
     }
@@ -107,6 +108,18 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
         Some(_) => report.note("whether upstream runs the Node authorizer and NodeRestriction cannot be told"),
         None => report.note("upstream sees only the gate: its own Node authorizer and NodeRestriction never apply"),
     }
+}
+
+/// Who depends on what upstream's authorizers say.
+fn reviewed(config: &Config) -> Vec<&'static str> {
+    let mut hangs = Vec::new();
+    if config.admission.node_restriction.audiences {
+        hangs.push("nodes that ask for tokens for audiences of their own");
+    }
+    if config.authorizer.caller_known_upstream {
+        hangs.push("callers who act as somebody else");
+    }
+    hangs
 }
 
 /// Reaches upstream and compares its release with the configured one.

@@ -37,6 +37,24 @@ fn impersonation_tells_user_and_every_group() {
     );
 }
 
+/// Upstream knows these groups by the name; said, each of them would take a right of its own.
+#[test_case(&["system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"] => 0; "that follow from its name")]
+#[test_case(&["system:serviceaccounts", "system:serviceaccounts:ns"] => 2; "fewer")]
+#[test_case(&["system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated", "a"] => 4; "more")]
+#[test_case(&["system:serviceaccounts", "system:serviceaccounts:other", "system:authenticated"] => 3; "of another namespace")]
+#[test_case(&["system:serviceaccounts", "system:authenticated", "system:authenticated"] => 3; "one twice")]
+fn groups_of_service_accounts(groups: &[&str]) -> usize {
+    let user = User {
+        name: "system:serviceaccount:ns:a".to_owned(),
+        groups: groups.iter().map(ToString::to_string).collect(),
+        ..User::default()
+    };
+    let front_proxy = send(&[], &user, Identity::FrontProxy { uid: true });
+    let count = |lines: &[String], prefix| lines.iter().filter(|line| line.starts_with(prefix)).count();
+    assert_eq!(count(&front_proxy, "x-remote-group"), groups.len());
+    count(&send(&[], &user, Identity::Impersonate), "impersonate-group")
+}
+
 /// Header names have no case, keys of extras do.
 #[test]
 fn capitals_in_the_key_of_an_extra_survive() {
