@@ -32,7 +32,7 @@ fn command(kubeconfig: &Path) -> Option<Command> {
 }
 
 /// What it says on standard output and standard error, and whether it was content.
-async fn kubectl(kubeconfig: &Path, arguments: &[&str]) -> Option<(bool, String)> {
+pub(crate) async fn kubectl(kubeconfig: &Path, arguments: &[&str]) -> Option<(bool, String)> {
     let mut command = command(kubeconfig)?;
     command.args(arguments);
     let output = tokio::task::spawn_blocking(move || command.output().unwrap())

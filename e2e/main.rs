@@ -10,6 +10,8 @@
     reason = "a test says what it expects by failing"
 )]
 
+/// Acting as somebody else: who may, whose power counts, and what is on record.
+mod acting;
 /// Validated annotations of pods, before a real kube-apiserver.
 mod annotations;
 /// Known attacks: the tests that stand for them, and those that are tried nowhere else.
