@@ -5,6 +5,7 @@ mod differential;
 mod identity;
 mod kubectl;
 mod matrix;
+mod page;
 mod refused;
 mod story;
 

@@ -80,7 +80,7 @@ async fn upstream_sees_the_subject_and_is_told_the_actor(name: &str, identity: &
         for part in [
             format!("caller={actor:?}"),
             format!("acting_as={user:?}"),
-            format!("leave={leave:?}"),
+            format!("acting_by={leave:?}"),
         ] {
             assert!(line.contains(&part), "missing {part} in {line}");
         }

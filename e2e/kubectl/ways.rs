@@ -112,11 +112,6 @@ impl Ways {
         }
         direct
     }
-
-    /// The way that has no gate.
-    pub(super) fn direct(&self) -> &Way {
-        &self.ways[0]
-    }
 }
 
 impl Way {
@@ -273,9 +268,12 @@ fn is_number(text: &str) -> bool {
 
 /// A group that may do everything, and that the gate may speak for.
 async fn administrators(cluster: &Cluster, test: &str, group: &str) {
-    cluster
-        .grant(include_str!("../../config/kubernetes/impersonate.yaml"))
-        .await;
+    for manifest in [
+        include_str!("../../config/kubernetes/impersonate.yaml"),
+        include_str!("../../config/kubernetes/acting-as.yaml"),
+    ] {
+        cluster.grant(manifest).await;
+    }
     let admin = admin_client(cluster).await;
     let role = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": group},

@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::standin::{Body, Standin, tokens};
 use crate::{
+    api::accounts,
     caller::User,
     identity::x509::{ClientCa, Options},
     pki::{Pki, Usage},
@@ -125,8 +126,16 @@ impl Trust {
         }
         let verified = self.clients.verify(leaf, intermediates, now).ok()?;
         let own = || User::clone(&verified.caller.user);
-        Some(told(headers, "impersonate-").unwrap_or_else(own))
+        Some(told(headers, "impersonate-").map_or_else(own, with_groups))
     }
+}
+
+/// Whoever impersonates a service account and says no groups gets those that follow from its name.
+fn with_groups(mut user: User) -> User {
+    if let ([], Some((namespace, _))) = (user.groups.as_slice(), accounts::split(&user.name)) {
+        user.groups = accounts::groups(namespace).into();
+    }
+    user.authenticated()
 }
 
 /// The user that headers of the given prefix tell of.

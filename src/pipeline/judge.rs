@@ -152,7 +152,10 @@ impl Judge {
             })),
         };
         match decision {
-            Some(decision) if decision.verdict == Verdict::Deny => Err(authorizer::rejection(actor, info, &decision)),
+            Some(decision) if decision.verdict == Verdict::Deny => Err(Rejection {
+                log: Some(authorizer::explain(&decision, actor, info)),
+                ..authorizer::rejection(actor, info, &decision)
+            }),
             _ => Ok(()),
         }
     }

@@ -338,7 +338,7 @@ impl Outcome {
                     peer = %self.peer,
                     caller = self.caller.as_ref().map(|caller| tracing::field::debug(&caller.asker().name)),
                     acting_as = self.subject().map(tracing::field::debug),
-                    leave = self.leave(),
+                    acting_by = self.leave(),
                     verb = ?self.verb(),
                     resource = ?self.resource(),
                     code = self.code(),
