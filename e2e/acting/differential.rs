@@ -69,9 +69,10 @@ async fn the_gate_lets_whom_kube_apiserver_lets() {
         for _ in 0..WISHES {
             let wish = wish(&mut random);
             let headers: Vec<(&str, &str)> = wish.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-            let (target, body) = match random.one_in(2) {
-                true => (("POST", WHO_AM_I), WHO),
-                false => (("GET", "/api/v1/namespaces/df/configmaps"), ""),
+            let (target, body) = if random.one_in(2) {
+                (("POST", WHO_AM_I), WHO)
+            } else {
+                (("GET", "/api/v1/namespaces/df/configmaps"), "")
             };
             let (ours, _) = ask(&gated, target, &headers, body).await;
             let (theirs, _) = ask(&direct, target, &headers, body).await;

@@ -85,6 +85,17 @@ async fn some_wishes_are_never_granted() {
         answer.json()["status"]["userInfo"]["groups"],
         json!(["system:authenticated"])
     );
+    // Whoever upstream lets do anything is refused before, as it would be as itself.
+    let (answer, id) = ask(
+        &gate.client("admin").await,
+        ("POST", WHO_AM_I),
+        &[("Acting-As", "jane")],
+        WHO,
+    )
+    .await;
+    assert_eq!(answer.code, StatusCode::FORBIDDEN, "{}", answer.body);
+    assert!(answer.message().contains("callers.allowMasters"), "{}", answer.body);
+    assert_eq!(seen(&cluster, &id), 0);
     known(&cluster, &["rf-weak"]);
     let (answer, id) = ask(
         &gate.client("rf-weak").await,

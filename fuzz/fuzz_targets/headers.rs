@@ -10,6 +10,7 @@ use scopegate::request::Head;
 
 const NAMES: &[&str] = &[
     "accept",
+    "acting-as",
     "authorization",
     "connection",
     "content-encoding",
@@ -58,9 +59,29 @@ fuzz_target!(|headers: Vec<(u8, &str, &[u8])>| {
     for name in [AUTHORIZATION, CONTENT_TYPE, UPGRADE] {
         assert!(head.headers().get_all(&name).iter().count() <= 1, "{name}");
     }
-    let wished = head
+    // A wish to be somebody else is read whole or not at all: nothing of it is left out of account.
+    let said = |name: &str| head.headers().contains_key(name);
+    let impersonates = head
         .headers()
         .keys()
         .any(|name| name.as_str().starts_with("impersonate-"));
-    assert!(!wished || head.headers().contains_key("impersonate-user"));
+    assert_eq!(head.wish().is_some(), said("acting-as") || impersonates);
+    assert!(!(said("acting-as") && impersonates));
+    if let Some(wish) = head.wish() {
+        let name = if impersonates { "impersonate-user" } else { "acting-as" };
+        let values: Vec<&[u8]> = head.headers().get_all(name).iter().map(HeaderValue::as_bytes).collect();
+        assert_eq!(values, [wish.user.as_bytes()]);
+        let groups: Vec<&[u8]> = head
+            .headers()
+            .get_all("impersonate-group")
+            .iter()
+            .map(HeaderValue::as_bytes)
+            .collect();
+        assert_eq!(groups, wish.groups.iter().map(String::as_bytes).collect::<Vec<_>>());
+        assert!(
+            wish.extra
+                .iter()
+                .all(|(key, values)| !values.is_empty() && key != "acting-as.scopegate.dev/actor")
+        );
+    }
 });

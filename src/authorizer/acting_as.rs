@@ -4,9 +4,9 @@
 //! it says with each request for whom it works, or the configuration says so for it, and the request is made as that user, the
 //! subject. In this order, of which the first that answers decides:
 //!
-//! 1. what never is, whoever would allow it ([`never`]);
+//! 1. what never is, whoever would allow it (`never`);
 //! 2. the delegations of the configuration;
-//! 3. upstream's own word, asked for as upstream itself asks for it ([`ways`]).
+//! 3. upstream's own word, asked for as upstream itself asks for it (`ways`).
 //!
 //! Whether the actor may do by itself what it does as the subject is asked elsewhere (`pipeline::acting`).
 
@@ -54,6 +54,9 @@ pub enum Answer {
     Ask(Vec<Way>),
     No(&'static str),
 }
+
+/// The service account that every namespace has.
+pub const DEFAULT_ACCOUNT: &str = "default";
 
 impl ActingAs {
     /// Nobody is named, and only upstream's word counts.
@@ -210,9 +213,6 @@ fn default_account(info: &RequestInfo) -> Option<String> {
     let namespace = namespace(info).filter(|namespace| is_namespace(namespace))?;
     Some(accounts::user_name(namespace, DEFAULT_ACCOUNT))
 }
-
-/// The service account that every namespace has.
-pub const DEFAULT_ACCOUNT: &str = "default";
 
 #[cfg(test)]
 mod tests;

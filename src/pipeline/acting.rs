@@ -112,7 +112,7 @@ impl Pipeline {
             match self.first_missing(actor, steps).await? {
                 None => return Ok(Ok(Leave::Review(mode))),
                 Some(review) => {
-                    missing = format!("no delegation lets it, and upstream does not let it {}", review.action)
+                    missing = format!("no delegation lets it, and upstream does not let it {}", review.action);
                 }
             }
         }
@@ -148,3 +148,6 @@ fn own_power(actor: &Caller, info: &RequestInfo) -> Vec<Review> {
     }
     reviews
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,9 +107,9 @@ async fn record(end: impl FnOnce(Outcome) -> Response<RecordedBody>) -> (Value, 
 }
 
 /// A pipeline that goes nowhere, a request for it, and the folder of its audit log.
-type Fixture = (Arc<Pipeline>, Request<()>, tempfile::TempDir, audit::Writer);
+pub(super) type Fixture = (Arc<Pipeline>, Request<()>, tempfile::TempDir, audit::Writer);
 
-fn pipeline(audit_id: Option<&str>) -> Fixture {
+pub(super) fn pipeline(audit_id: Option<&str>) -> Fixture {
     crate::server::tls::install_crypto();
     let dir = tempfile::tempdir().unwrap();
     let config = Config {

@@ -47,6 +47,9 @@ pub struct Deputy {
     pub resources: ExtraResources,
 }
 
+const CREATE: &str = "create";
+const DELETE: &str = "delete";
+
 impl Delegation {
     /// Whether it lets the actor make this request as the subject.
     pub(super) fn covers(&self, actor: &User, wanted: &Wanted, info: &RequestInfo) -> bool {
@@ -94,6 +97,3 @@ impl Deputy {
         self.user == caller.user.name && verb && namespace(info).is_some() && self.resources.has(request)
     }
 }
-
-const CREATE: &str = "create";
-const DELETE: &str = "delete";
