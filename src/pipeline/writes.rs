@@ -310,8 +310,9 @@ fn account(authorized: &Authorized) -> Account {
 fn asker(authorized: &Authorized) -> Cow<'_, str> {
     let caller = authorized.caller();
     match &caller.kind {
-        Kind::Node(node) => Cow::Borrowed(node),
-        Kind::Bootstrap(_) | Kind::Other => Cow::Owned(format!("user {}", caller.user.name)),
+        // What somebody who acts as a node costs is not the node's.
+        Kind::Node(node) if caller.actor.is_none() => Cow::Borrowed(node),
+        _ => Cow::Owned(format!("user {}", caller.asker().name)),
     }
 }
 

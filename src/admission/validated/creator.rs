@@ -19,12 +19,13 @@ impl ValidatedAnnotations {
         Err(asked.refuse(why).into())
     }
 
+    /// A caller whom somebody else acts as is not: whoever may act as a controller is none.
     fn is_trusted(&self, asked: &Asked<'_>) -> bool {
-        self.trusted_creators.contains(&asked.caller.user.name)
+        let caller = asked.caller;
+        caller.actor.is_none() && self.trusted_creators.contains(&caller.user.name)
     }
 
-    /// Whether a trusted creator makes it from an object that carries the same. A caller whom somebody else acts as is not trusted:
-    /// whoever may act as a controller is none.
+    /// Whether a trusted creator makes it from an object that carries the same.
     pub(super) fn is_from_template(
         &self,
         asked: &Asked<'_>,

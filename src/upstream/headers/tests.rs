@@ -37,6 +37,37 @@ fn impersonation_tells_user_and_every_group() {
     );
 }
 
+/// Who acts is told by the gate, whatever the user itself claims under the same key.
+#[test]
+fn the_actor_is_told() {
+    let claims = User {
+        extra: vec![(names::ACTOR_EXTRA.to_owned(), vec!["somebody".to_owned()])],
+        ..node()
+    };
+    let rc = User {
+        name: "rc-manager".to_owned(),
+        ..User::default()
+    };
+    for (identity, name) in [
+        (
+            Identity::FrontProxy { uid: true },
+            "x-remote-extra-acting-as.scopegate.dev%2factor",
+        ),
+        (
+            Identity::Impersonate,
+            "impersonate-extra-acting-as.scopegate.dev%2factor",
+        ),
+    ] {
+        let mut headers = told(&claims, identity).unwrap();
+        assert_eq!(headers.get(name), None);
+        actor(&rc, identity, &mut headers).unwrap();
+        assert_eq!(headers.get_all(name).iter().collect::<Vec<_>>(), ["rc-manager"]);
+    }
+    let mut headers = HeaderMap::new();
+    actor(&rc, Identity::Own, &mut headers).unwrap();
+    assert!(headers.is_empty());
+}
+
 /// Upstream knows these groups by the name; said, each of them would take a right of its own.
 #[test_case(&["system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"] => 0; "that follow from its name")]
 #[test_case(&["system:serviceaccounts", "system:serviceaccounts:ns"] => 2; "fewer")]

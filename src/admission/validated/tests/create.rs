@@ -157,9 +157,13 @@ fn trusted_creators(version: &str, kind: &str, uid: &str) -> String {
     }
 }
 
-#[test]
-fn nobody_else_is_trusted() {
+/// Nor whoever acts as one who is.
+#[test_case("bob", false; "somebody")]
+#[test_case("system:serviceaccount:kube-system:replicaset-controller", true; "somebody who acts as one")]
+fn nobody_else_is_trusted(user: &'static str, acted: bool) {
     let world = World {
+        user,
+        acted,
         stored: vec![annotated(
             "apps/v1",
             "ReplicaSet",

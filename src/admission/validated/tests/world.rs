@@ -14,7 +14,7 @@ use crate::{
     },
     authorizer::{Authorized, Authorizer, ExtraRules, Fallback, NodeRules},
     body::Body,
-    caller::{Caller, User},
+    caller::{Caller, Leave, Semantics, User},
     graph::Snapshot,
     quarantine::Quarantine,
     request::{Head, ResourceRequest},
@@ -25,6 +25,8 @@ use crate::{
 pub(super) struct World {
     /// Whoever asks.
     pub(super) user: &'static str,
+    /// Whether somebody else acts as it.
+    pub(super) acted: bool,
     /// `key=value` that everybody may use.
     pub(super) granted: &'static [&'static str],
     /// Whether upstream allows what is asked for itself.
@@ -39,6 +41,7 @@ impl Default for World {
     fn default() -> Self {
         Self {
             user: "bob",
+            acted: false,
             granted: &[],
             allowed: true,
             stored: Vec::new(),
@@ -129,7 +132,13 @@ impl World {
         }
         let head = Head::read(request.body(()).unwrap().into_parts().0).unwrap();
         let quarantine = Quarantine::default();
-        let authorized = authorizer.authorize(Caller::from(user), head, &quarantine, &Snapshot::default());
+        let caller = if self.acted {
+            let actor = Caller::from(User::default());
+            Caller::acted(user, &actor, Leave::Delegation(0), Semantics::Subject)
+        } else {
+            Caller::from(user)
+        };
+        let authorized = authorizer.authorize(caller, head, &quarantine, &Snapshot::default());
         Arc::new(authorized.unwrap())
     }
 
