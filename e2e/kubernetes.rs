@@ -279,6 +279,9 @@ async fn check_names_missing_rights_and_the_manifest_grants_them() {
         "the gate may not impersonate groups \"system:nodes\"",
         "the gate may not impersonate uids in authentication.k8s.io",
         "the gate may not impersonate userextras/authentication.kubernetes.io/credential-id",
+        "the gate may not impersonate serviceaccounts in all namespaces: who acts as another gets 403",
+        "the gate may not impersonate userextras/acting-as.scopegate.dev/actor in authentication.k8s.io",
+        "acting as somebody else: 0 delegations, 0 deputies, and whom upstream lets; what both may do counts",
     ] {
         assert!(printed.contains(part), "missing {part} in\n{printed}");
     }
@@ -288,6 +291,10 @@ async fn check_names_missing_rights_and_the_manifest_grants_them() {
         printed.contains("identity mode Impersonate (configured) works"),
         "{printed}"
     );
+    cluster.grant(include_str!("../config/kubernetes/acting-as.yaml")).await;
+    let printed = check(&config);
+    let actor = "the gate may impersonate userextras/acting-as.scopegate.dev/actor";
+    assert!(printed.contains(actor), "{printed}");
 }
 
 /// In mode Own nodes read with the gate's rights, so check looks at these.
