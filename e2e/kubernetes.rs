@@ -282,6 +282,7 @@ async fn check_names_missing_rights_and_the_manifest_grants_them() {
         "the gate may not impersonate serviceaccounts in all namespaces: who acts as another gets 403",
         "the gate may not impersonate userextras/acting-as.scopegate.dev/actor in authentication.k8s.io",
         "acting as somebody else: 0 delegations, 0 deputies, and whom upstream lets; what both may do counts",
+        "validated annotations of pods: nobody looks at them",
     ] {
         assert!(printed.contains(part), "missing {part} in\n{printed}");
     }

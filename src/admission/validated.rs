@@ -36,6 +36,8 @@ pub struct ValidatedAnnotations {
     /// Users that make pods from templates.
     pub trusted_creators: Vec<String>,
     places: Vec<Place>,
+    /// Whether there are kinds beside those of Kubernetes.
+    has_others: bool,
 }
 
 /// What a request has to do with validated annotations.
@@ -80,8 +82,14 @@ impl ValidatedAnnotations {
         Self {
             ports,
             trusted_creators,
+            has_others: !kinds.is_empty(),
             places: [Place::known(), kinds].concat(),
         }
+    }
+
+    /// The kinds that are looked at, by group and resource.
+    pub fn resources(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.places.iter().map(Place::resource)
     }
 
     /// How much of a request has to be seen.
@@ -125,12 +133,18 @@ impl ValidatedAnnotations {
             ("apps", "controllerrevisions", "") => Some(Concern::Revision).filter(|_| writes),
             ("", "pods", "status") => write(self.pods()?, Part::Metadata),
             ("", "pods", "ephemeralcontainers" | "resize") => write(self.pods()?, Part::Runtime),
-            (_, _, "") if writes => {
-                let place = self.places.iter().find(|place| place.is_of(request))?;
-                write(place, Part::All)
-            }
+            ("", "podtemplates" | "pods" | "replicationcontrollers", "")
+            | ("apps", "daemonsets" | "deployments" | "replicasets" | "statefulsets", "")
+            | ("batch", "cronjobs" | "jobs", "") => write(self.place(request)?, Part::All),
+            // What the configuration names is never of these groups.
+            ("" | "apps" | "batch", ..) => None,
+            (_, _, "") if self.has_others => write(self.place(request)?, Part::All),
             _ => None,
         }
+    }
+
+    fn place(&self, request: &ResourceRequest) -> Option<&Place> {
+        self.places.iter().find(|place| place.is_of(request))
     }
 
     fn pods(&self) -> Option<&Place> {

@@ -81,6 +81,10 @@ fn enforced(config: &Config, report: &mut Report) {
         named => report.note(format!("members of system:masters: only {} may pass", named.join(", "))),
     }
     report.note(acting_as(config));
+    report.note(match &config.admission.validated {
+        None => "validated annotations of pods: nobody looks at them",
+        Some(_) => "validated annotations of pods: the right to use them is asked for",
+    });
     report.note(match config.authorizer.bootstrap {
         Fallback::Deny => "holders of a bootstrap token: everything is refused",
         Fallback::Upstream => {

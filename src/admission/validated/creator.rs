@@ -45,7 +45,7 @@ impl ValidatedAnnotations {
         let request = ResourceRequest {
             resource: GroupResource {
                 group: group.to_owned(),
-                resource: place.resource.clone(),
+                resource: place.resource().1.to_owned(),
             },
             version: version.to_owned(),
             namespace: asked.request.namespace.clone(),

@@ -16,7 +16,7 @@ const ROLLBACK: &[&str] = &["metadata", "annotations", "deprecated.deployment.ro
 #[derive(Clone, Debug)]
 pub struct Place {
     group: String,
-    pub(super) resource: String,
+    resource: String,
     pub(super) kind: String,
     message: Option<&'static Message>,
     schema: &'static Schema,
@@ -89,6 +89,11 @@ impl Place {
             has_others: true,
             templates: paths.iter().map(template).collect(),
         }
+    }
+
+    /// Its group and resource.
+    pub(super) fn resource(&self) -> (&str, &str) {
+        (&self.group, &self.resource)
     }
 
     /// What is sent there.

@@ -8,6 +8,7 @@ use super::{
     upstream::{ask, refusal},
 };
 use crate::{
+    admission::ValidatedAnnotations,
     api::names,
     authorizer::acting_as::ActingAs,
     caller::User,
@@ -212,6 +213,33 @@ pub(super) async fn acting_rights(own: &Upstream, acting_as: &ActingAs, report: 
             Ok((false, _)) => report.warn(format!("the gate may not {right}: {why}")),
             Err(error) => report.warn(format!("cannot tell whether the gate may {right}: {error}")),
         }
+    }
+}
+
+/// What judging writes by validated annotations takes: reading what is stored, and in mode Impersonate saying that it was looked at.
+pub(super) async fn annotation_rights(
+    own: &Upstream,
+    validated: &ValidatedAnnotations,
+    impersonates: bool,
+    report: &mut Report,
+) {
+    let remedy = "; see config/kubernetes/validated-annotations.yaml";
+    let mut allowed = Vec::new();
+    for (group, resource) in validated.resources() {
+        let spec = json!({"resourceAttributes": {"verb": "list", "group": group, "resource": resource}});
+        match access(own, None, &spec).await {
+            Ok((true, _)) => allowed.push(resource),
+            answer => tell(&format!("list {resource} in all namespaces"), remedy, answer, report),
+        }
+    }
+    report.ok(format!("the gate may list {}", allowed.join(", ")));
+    if impersonates {
+        let (group, extra) = ("authentication.k8s.io", names::VALIDATED_EXTRA);
+        let spec = json!({"resourceAttributes": {
+            "verb": "impersonate", "group": group, "resource": "userextras", "subresource": extra, "name": "true",
+        }});
+        let right = format!("impersonate userextras/{extra} in {group}");
+        tell(&right, remedy, access(own, None, &spec).await, report);
     }
 }
 

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::{
     Report, quarantine,
     rights::{
-        access, acting_rights, discovery_rights, event_rights, impersonation_rights, informer_rights, own_rights,
-        review_rights, token_rights,
+        access, acting_rights, annotation_rights, discovery_rights, event_rights, impersonation_rights,
+        informer_rights, own_rights, review_rights, token_rights,
     },
 };
 use crate::{
@@ -96,6 +96,10 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
     informer_rights(&own, &config.graph.watch, report).await;
     event_rights(&own, &config.admission.modes, report).await;
     review_rights(&own, &reviewed(config), report).await;
+    if let Some(validated) = &config.admission.validated {
+        let impersonates = matches!(config.upstream.identity, config::Identity::Impersonate);
+        annotation_rights(&own, validated, impersonates, report).await;
+    }
     if config.authentication.token_review {
         token_rights(&own, report).await;
     }
@@ -118,6 +122,9 @@ fn reviewed(config: &Config) -> Vec<&'static str> {
     }
     if config.authorizer.caller_known_upstream {
         hangs.push("callers who act as somebody else");
+    }
+    if config.admission.validated.is_some() {
+        hangs.push("whoever creates, changes or enters pods that carry validated annotations");
     }
     hangs
 }
