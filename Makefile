@@ -44,8 +44,8 @@ lint: ## Formatting, clippy, docs, dependencies: no warning is let pass
 	cargo fetch --quiet --locked
 	cargo deny --offline check bans licenses sources
 
-bench: ## Decisions, the graph beside upstream's own authorizer where there is Go, and what nodes write; docs/performance.md explains
-	e2e/run cargo bench --bench authorize --bench graph --bench writes
+bench: ## Decisions, the graph beside upstream's own authorizer where there is Go, what nodes write, and what reviews add; docs/performance.md explains
+	e2e/run cargo bench --bench authorize --bench graph --bench reviews --bench writes
 
 fuzz: ## Every fuzz target for SECONDS_EACH (10)
 	@command -v cargo-fuzz >/dev/null || { echo "fuzz needs cargo-fuzz: cargo install --locked cargo-fuzz" >&2; exit 1; }

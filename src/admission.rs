@@ -171,11 +171,12 @@ impl Admission {
             Ok(restricted) => restricted,
             Err(unsure) => return Ok(Ruling::Unsure(unsure)),
         };
-        let validated = self.look_by_annotations(authorized) != Look::Away;
-        let edit = match self.validate(authorized, payload, edit, known)? {
+        let look = self.look_by_annotations(authorized);
+        let edit = match self.validate(authorized, payload, (look, edit), known)? {
             Ok(edit) => edit,
             Err(unsure) => return Ok(Ruling::Unsure(unsure)),
         };
+        let validated = look != Look::Away;
         let admitted = Admitted::new(authorized, payload, edit)?.with(found);
         Ok(Ruling::Admitted(Admitted { validated, ..admitted }))
     }
@@ -222,15 +223,12 @@ impl Admission {
         &self,
         authorized: &Arc<Authorized>,
         payload: &mut Payload,
-        before: Edit,
+        (look, before): (Look, Edit),
         known: &Known<'_>,
     ) -> Result<Result<Edit, Unsure>, Rejection> {
-        let (Some(validated), look) = (&self.validated, self.look_by_annotations(authorized)) else {
+        let Some(validated) = self.validated.as_ref().filter(|_| look != Look::Away) else {
             return Ok(Ok(before));
         };
-        if look == Look::Away {
-            return Ok(Ok(before));
-        }
         // Once: it is judged again and again.
         yaml::to_json(authorized.head(), payload)?;
         let body = match (&before.body, &*payload) {

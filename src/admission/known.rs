@@ -3,7 +3,7 @@
 //! The graph comes first; it costs nothing. It may lag behind, so nobody is refused by its word alone: what was looked up there
 //! is noted, and asked of upstream before a refusal stands.
 
-use std::{cell::RefCell, collections::BTreeSet};
+use std::{cell::RefCell, collections::BTreeSet, fmt};
 
 use bytes::Bytes;
 
@@ -24,9 +24,14 @@ pub struct Known<'a> {
     /// Whether the graph is up to date. What it knows of a pod with a uid stays true when it is not.
     fresh: bool,
     told: &'a Told,
+    /// What upstream's authorizers have said to others a moment ago.
+    remembered: Option<Remembered<'a>>,
     /// What was taken from the graph.
     consulted: RefCell<BTreeSet<Wanted>>,
 }
+
+/// Answers by question.
+struct Remembered<'a>(&'a (dyn Fn(&Review) -> Option<bool> + Sync));
 
 /// Upstream's own word, as far as it was asked for.
 #[derive(Debug, Default)]
@@ -73,7 +78,16 @@ impl<'a> Known<'a> {
             trusted,
             fresh,
             told,
+            remembered: None,
             consulted: RefCell::default(),
+        }
+    }
+
+    /// With answers that need not be asked for.
+    pub fn remembering(self, remembered: &'a (dyn Fn(&Review) -> Option<bool> + Sync)) -> Self {
+        Self {
+            remembered: Some(Remembered(remembered)),
+            ..self
         }
     }
 
@@ -99,7 +113,8 @@ impl<'a> Known<'a> {
     /// The same, if they have been asked.
     pub fn answer(&self, review: &Review) -> Option<bool> {
         let told = self.told.reviews.iter().find(|(other, _)| other == review);
-        told.map(|(_, allowed)| *allowed)
+        let remembered = || self.remembered.as_ref().and_then(|Remembered(answer)| answer(review));
+        told.map(|(_, allowed)| *allowed).or_else(remembered)
     }
 
     /// An object as upstream has it; nothing if there is none.
@@ -186,6 +201,12 @@ impl<'a> Known<'a> {
 
     fn note(&self, key: Key<'_>) {
         self.consulted.borrow_mut().insert(Wanted::from(key));
+    }
+}
+
+impl fmt::Debug for Remembered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Remembered")
     }
 }
 

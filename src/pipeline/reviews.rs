@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_util::FutureExt as _;
 use http::StatusCode;
 use moka::{Expiry, future, sync};
 use prometheus_client::{
@@ -145,8 +146,16 @@ impl Reviews {
         }))
     }
 
+    /// What upstream has said a moment ago.
+    pub fn remembered(&self, review: &Review) -> Option<bool> {
+        // Looking there waits for nothing.
+        let known = self.0.known.get(&review.key()).now_or_never().flatten()?;
+        self.0.metrics.count(Some(known), "cache");
+        Some(known)
+    }
+
     /// Whether upstream allows it. `asker` is whoever makes the gate ask.
-    pub(super) async fn allows(&self, review: &Review, asker: &str) -> Result<bool, Unanswered> {
+    pub async fn allows(&self, review: &Review, asker: &str) -> Result<bool, Unanswered> {
         let key = review.key();
         if let Some(known) = self.0.known.get(&key).await {
             self.0.metrics.count(Some(known), "cache");

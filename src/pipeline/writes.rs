@@ -29,6 +29,7 @@ use crate::{
     graph,
     rejection::Rejection,
     request::Target,
+    review::Review,
     upstream::{Forwarded, Streaming},
 };
 
@@ -165,7 +166,8 @@ impl Pipeline {
         for _ in 0..QUESTIONS {
             let graph = self.judge.graph.load_full();
             let fresh = self.judge.graph.freshness().doubt().is_none();
-            let known = Known::new((&graph, trusted), fresh, &told);
+            let remembered = |review: &Review| self.reviews.remembered(review);
+            let known = Known::new((&graph, trusted), fresh, &told).remembering(&remembered);
             let unsure = match self.writes.admission.admit(authorized, payload, &known)? {
                 Ruling::Admitted(admitted) => return Ok(Settled::Admitted(admitted, told)),
                 Ruling::Unsure(unsure) => unsure,

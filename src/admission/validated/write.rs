@@ -3,6 +3,8 @@
 //! A new object has to be allowed with what it carries. A change has to be allowed with what there was and what there will be,
 //! and only to the version that was looked at.
 
+use std::borrow::Cow;
+
 use super::{Asked, Part, Place, ValidatedAnnotations, set::Uses, template::Carried};
 use crate::{
     admission::{
@@ -23,8 +25,8 @@ use crate::{
 const ROLLED_BACK: &str = "a deployment is rolled back by its template, and not by an annotation";
 
 /// What comes of a write, in its stored form.
-struct New<'a> {
-    object: Json<'a>,
+struct New<'j, 'a> {
+    object: Cow<'j, Json<'a>>,
     carried: Vec<Carried>,
 }
 
@@ -100,7 +102,7 @@ impl ValidatedAnnotations {
         let new = asked.settled(place, &sent.json)?;
         let change = Change {
             old,
-            new: std::borrow::Cow::Borrowed(&new.object),
+            new: Cow::Borrowed(&new.object),
         };
         let edit = if new.is_rewritten() {
             let version = write.version_of(&change)?;
@@ -159,10 +161,10 @@ impl ValidatedAnnotations {
             };
             carried.push(found.map_err(|fault| asked.malformed(&place.kind, fault))?);
         }
-        let new = New::settle(place, new, carried);
+        let new = New::settle(place, Cow::Owned(new), carried);
         let change = Change {
             old,
-            new: std::borrow::Cow::Borrowed(&new.object),
+            new: Cow::Borrowed(&new.object),
         };
         let edit = if new.is_rewritten() {
             let version = write.version_of(&change)?;
@@ -271,19 +273,19 @@ impl<'a> Asked<'a> {
     }
 
     /// What a client has sent, in its stored form.
-    fn settled<'j>(&self, place: &Place, object: &Json<'j>) -> Result<New<'j>, Rejection> {
+    fn settled<'o, 'j>(&self, place: &Place, object: &'o Json<'j>) -> Result<New<'o, 'j>, Rejection> {
         let carried = place.templates.iter().map(|template| template.carried(object));
         let carried = carried.collect::<Result<_, _>>();
         let carried = carried.map_err(|fault| self.malformed(&place.kind, fault))?;
-        Ok(New::settle(place, object.clone(), carried))
+        Ok(New::settle(place, Cow::Borrowed(object), carried))
     }
 }
 
-impl<'a> New<'a> {
-    fn settle(place: &Place, mut object: Json<'a>, carried: Vec<Carried>) -> Self {
+impl<'j, 'a> New<'j, 'a> {
+    fn settle(place: &Place, mut object: Cow<'j, Json<'a>>, carried: Vec<Carried>) -> Self {
         for (template, carried) in place.templates.iter().zip(&carried) {
             if !carried.is_settled {
-                template.settle(&mut object, &carried.set);
+                template.settle(object.to_mut(), &carried.set);
             }
         }
         Self { object, carried }
