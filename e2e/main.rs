@@ -52,6 +52,8 @@ mod modes;
 mod operating;
 /// Programs made of Kubernetes' own code.
 mod oracle;
+/// Examples of the pages in docs/, run.
+mod page;
 /// The gate and kube-apiserver apply patches alike. Skipped, loudly, without Go.
 mod patch;
 /// Certificates made byte by byte.

@@ -467,3 +467,13 @@ async fn other_sources_of_pods() {
         .await;
     assert_eq!(refused.code, StatusCode::FORBIDDEN, "{}", refused.body);
 }
+
+/// As people copy it.
+#[tokio::test]
+async fn the_example_of_the_page_works() {
+    let Some(cluster) = super::world::cluster().await else {
+        return;
+    };
+    let page = include_str!("../../docs/validated-annotations.md");
+    crate::page::works(&cluster, "validated-page", page, async {}).await;
+}
