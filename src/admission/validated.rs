@@ -5,6 +5,7 @@
 //! write that.
 
 mod creator;
+mod new;
 mod places;
 mod reach;
 mod set;

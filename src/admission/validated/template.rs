@@ -110,6 +110,19 @@ impl Template {
         Ok(Carried { set, is_settled })
     }
 
+    /// The same; but what cannot be read in the stored object, and is left as it is, is nobody's fault now.
+    pub(super) fn carried_or_left(&self, object: &Json<'_>, old: Option<&Json<'_>>) -> Result<Carried, Fault> {
+        let carried = self.carried(object);
+        let has_field = object.at(&self.below(&["spec", FIELD])).is_some();
+        match (carried, old) {
+            (Err(_), Some(old)) if !has_field && self.is_annotation_same(object, old) => Ok(Carried {
+                set: Set::default(),
+                is_settled: true,
+            }),
+            (carried, _) => carried,
+        }
+    }
+
     /// What a patch makes of it that was applied with the field in [view](Self::show_field), where the old object had this
     /// annotation.
     pub(super) fn carried_by_field(&self, object: &Json<'_>, old: &Json<'_>) -> Result<Carried, Fault> {

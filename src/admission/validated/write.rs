@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
-use super::{Asked, Part, Place, ValidatedAnnotations, set::Uses, template::Carried};
+use super::{Asked, Part, Place, ValidatedAnnotations, new::New, set::Uses, template::Carried};
 use crate::{
     admission::{
-        Change, Edit, Known, No, Sent, Tie,
+        Edit, Known, No, Sent,
         kinds::{Endpoint, endpoint},
         tie::applied_to,
         write::{Content, Operation, Write, Writer, rejected},
@@ -23,12 +23,6 @@ use crate::{
 
 /// Nobody can tell what would come of it.
 const ROLLED_BACK: &str = "a deployment is rolled back by its template, and not by an annotation";
-
-/// What comes of a write, in its stored form.
-struct New<'j, 'a> {
-    object: Cow<'j, Json<'a>>,
-    carried: Vec<Carried>,
-}
 
 /// What is known of a change.
 #[derive(Clone, Copy)]
@@ -71,7 +65,7 @@ impl ValidatedAnnotations {
     }
 
     fn create<'a>(&self, asked: &Asked<'_>, place: &Place, sent: &Sent<'a>, known: &Known<'_>) -> Result<Edit, No> {
-        let new = asked.settled(place, &sent.json)?;
+        let new = asked.settled(place, &sent.json, None)?;
         if place.rolls_back(&Json::Null, &new.object) {
             return Err(asked.refuse(ROLLED_BACK).into());
         }
@@ -99,23 +93,17 @@ impl ValidatedAnnotations {
     ) -> Result<Edit, No> {
         asked.may_at_all(known, false)?;
         let old = write.stored(known)?;
-        let new = asked.settled(place, &sent.json)?;
-        let change = Change {
-            old,
-            new: Cow::Borrowed(&new.object),
-        };
-        let edit = if new.is_rewritten() {
-            let version = write.version_of(&change)?;
-            Edit {
-                body: Some(new.body(place, sent, Some(version))?),
-                tie: Tie::Version(version.to_owned()),
+        let new = asked.settled(place, &sent.json, Some(&old))?;
+        let rewrite = |_: &Json<'_>, version: &str| {
+            let body = new.body(place, sent, Some(version))?;
+            Ok(Edit {
+                body: Some(body),
                 ..Edit::default()
-            }
-        } else {
-            write.at_version(&change)?
+            })
         };
+        let (old, edit) = new.tied(write, old, rewrite)?;
         let changed = Changed {
-            old: &change.old,
+            old: &old,
             new: &new.object,
             maybe: true,
         };
@@ -157,30 +145,23 @@ impl ValidatedAnnotations {
             let found = if named {
                 template.carried_by_field(&new, &old)
             } else {
-                template.carried(&new)
+                template.carried_or_left(&new, Some(&old))
             };
             carried.push(found.map_err(|fault| asked.malformed(&place.kind, fault))?);
         }
         let new = New::settle(place, Cow::Owned(new), carried);
-        let change = Change {
-            old,
-            new: Cow::Borrowed(&new.object),
-        };
-        let edit = if new.is_rewritten() {
-            let version = write.version_of(&change)?;
-            let mut between = Patch::between(&change.old, &new.object).map_err(rejected)?;
+        let rewrite = |old: &Json<'a>, version: &str| {
+            let mut between = Patch::between(old, &new.object).map_err(rejected)?;
             between.pin_version(version).map_err(rejected)?;
-            Edit {
+            Ok(Edit {
                 body: Some(between.to_vec()),
                 content_type: Some(Patch::JSON),
-                tie: Tie::Version(version.to_owned()),
                 ..Edit::default()
-            }
-        } else {
-            write.at_version(&change)?
+            })
         };
+        let (old, edit) = new.tied(write, old, rewrite)?;
         let changed = Changed {
-            old: &change.old,
+            old: &old,
             new: &new.object,
             maybe: false,
         };
@@ -195,7 +176,7 @@ impl ValidatedAnnotations {
         known: &Known<'a>,
     ) -> Result<Edit, No> {
         asked.may_at_all(known, false)?;
-        let new = asked.settled(place, applied)?;
+        let new = asked.settled(place, applied, None)?;
         if known.stored()?.is_none() {
             if part != Part::All {
                 return Err(Rejection::not_found(&asked.request.resource, &asked.request.name).into());
@@ -270,61 +251,5 @@ impl<'a> Asked<'a> {
             modes: Modes::UPSTREAM,
         };
         Write::read_at(writer, operation, (self.head, self.request), endpoint, body)
-    }
-
-    /// What a client has sent, in its stored form.
-    fn settled<'o, 'j>(&self, place: &Place, object: &'o Json<'j>) -> Result<New<'o, 'j>, Rejection> {
-        let carried = place.templates.iter().map(|template| template.carried(object));
-        let carried = carried.collect::<Result<_, _>>();
-        let carried = carried.map_err(|fault| self.malformed(&place.kind, fault))?;
-        Ok(New::settle(place, Cow::Borrowed(object), carried))
-    }
-}
-
-impl<'j, 'a> New<'j, 'a> {
-    fn settle(place: &Place, mut object: Cow<'j, Json<'a>>, carried: Vec<Carried>) -> Self {
-        for (template, carried) in place.templates.iter().zip(&carried) {
-            if !carried.is_settled {
-                template.settle(object.to_mut(), &carried.set);
-            }
-        }
-        Self { object, carried }
-    }
-
-    /// Whether it is not what the client has sent.
-    fn is_rewritten(&self) -> bool {
-        self.carried.iter().any(|carried| !carried.is_settled)
-    }
-
-    fn uses(&self) -> Uses {
-        let mut uses = Uses::default();
-        self.carried.iter().for_each(|carried| uses.add(&carried.set));
-        uses
-    }
-
-    /// In the encoding it came in, and for this version.
-    fn body(&self, place: &Place, sent: &Sent<'_>, version: Option<&str>) -> Result<Vec<u8>, Rejection> {
-        let Some(message) = place.endpoint().message.filter(|_| sent.is_protobuf()) else {
-            let texts: Vec<_> = version
-                .map(|version| ("resourceVersion", version))
-                .into_iter()
-                .collect();
-            let path: &[&str] = if texts.is_empty() { &[] } else { &["metadata"] };
-            return crate::admission::sent::with_texts(&self.object, path, &texts);
-        };
-        let mut tail = Vec::new();
-        for (template, carried) in place.templates.iter().zip(&self.carried) {
-            if !carried.is_settled {
-                let settled = template.settled_tail(message, &carried.set);
-                tail.extend(settled.ok_or_else(|| Rejection::internal("there is no such field in the tables"))?);
-            }
-        }
-        tail.extend(
-            version
-                .map(|version| protobuf::text_field(&[1, 6], version))
-                .into_iter()
-                .flatten(),
-        );
-        Ok(sent.append(&tail))
     }
 }

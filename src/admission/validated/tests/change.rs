@@ -433,7 +433,18 @@ fn what_is_unreadable_is_replaced_with_the_right_to_anything() {
         json!({"metadata": {"annotations": {"scopegate.dev/validated-annotations": null}}}),
     );
     let named = at(place, json!({"spec": {"validatedAnnotations": {"kerberos": "app"}}}));
-    for patch in [removed, named] {
+    let image = at(place, json!({"spec": {"containers": []}}));
+    let mut labelled = object.clone();
+    labelled["metadata"]["labels"] = json!({"a": "b"});
+    let left = told(
+        &world(object.clone()),
+        "PUT",
+        &format!("{uri}/x"),
+        JSON,
+        labelled.to_string().as_bytes(),
+    );
+    assert!(left.starts_with("passes at its version"), "{left}");
+    for patch in [removed, named, image] {
         let told = |granted| {
             let world = World {
                 granted,
