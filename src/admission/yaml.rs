@@ -8,8 +8,11 @@ use crate::{json::MAX_VALUES, rejection::Rejection, request::Head};
 
 /// More than anybody writes by hand.
 const MAX_ALIASES: usize = 256;
-/// What the API server takes of any body.
-const MAX_BYTES: usize = 3 * 1024 * 1024;
+const MAX_MERGED: usize = 32;
+/// No object that carries pods has half of that.
+const MAX_DEPTH: usize = 32;
+/// Whatever is larger was not written by hand, and costs more to read than JSON.
+const MAX_BYTES: usize = 256 * 1024;
 const JSON: &str = "application/json";
 const APPLY: &str = "application/apply-patch+yaml";
 
@@ -39,13 +42,21 @@ pub(super) fn to_json(head: &Head, payload: &mut Payload) -> Result<(), Rejectio
 
 fn converted(body: &[u8]) -> Result<Vec<u8>, Rejection> {
     let unread = |why: String| Rejection::bad_request(format!("error decoding YAML: {why}"));
+    if body.len() > MAX_BYTES {
+        let why = format!("YAML is taken up to {MAX_BYTES} bytes; larger objects are sent as JSON");
+        return Err(Rejection::entity_too_large(why));
+    }
     let text = std::str::from_utf8(body).map_err(|_| unread("it is not UTF-8".to_owned()))?;
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_documents: 1,
             max_nodes: MAX_VALUES,
             max_aliases: MAX_ALIASES,
-            max_total_scalar_bytes: MAX_BYTES,
+            // Each is gone through again for every one that is merged into another.
+            max_merge_keys: MAX_MERGED,
+            // Readers go down it one call within another, and there is only so much stack.
+            max_depth: MAX_DEPTH,
+            enforce_alias_anchor_ratio: false,
         },
         duplicate_keys: serde_saphyr::DuplicateKeyPolicy::Error,
         // 0644 is what people write, and what the API server reads.
@@ -102,5 +113,38 @@ mod tests {
         assert_eq!(told(YAML, &bomb), "400");
         let many = format!("a: &x y\nb: [{}]", ["*x"; 300].join(", "));
         assert_eq!(told(YAML, &many), "400");
+    }
+
+    /// As deep as it may be, on a stack as large as those that requests are handled on.
+    #[test]
+    fn what_is_deep_ends_no_thread() {
+        let ladder = |depth: usize| {
+            let lines = (0..depth).map(|level| format!("{}a:\n", " ".repeat(level)));
+            lines.collect::<String>()
+        };
+        let flow = |depth: usize| format!("{}1{}", "!!map {a: ".repeat(depth), "}".repeat(depth));
+        let deep = move || {
+            assert!(told(YAML, &ladder(MAX_DEPTH - 2)).starts_with("application/json "));
+            for depth in [MAX_DEPTH, 64, 200, 400] {
+                assert_eq!(told(YAML, &ladder(depth + 1)), "400");
+                assert_eq!(told(YAML, &flow(depth + 1)), "400");
+            }
+        };
+        let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(deep);
+        thread.unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn merged_keys_are_few() {
+        let mut bomb = "k0: &a0 {a: x}\n".to_owned();
+        for n in 1..14 {
+            bomb += &format!("k{n}: &a{n} {{<<: [*a{}, *a{}], b{n}: 1}}\n", n - 1, n - 1);
+        }
+        assert_eq!(told(YAML, &bomb), "400");
+        let merged = told(YAML, "a: &x {b: 1}\nc: {<<: *x, d: 2}");
+        assert_eq!(merged, "application/json {\"a\":{\"b\":1},\"c\":{\"b\":1,\"d\":2}}");
+        let aliases = format!("a: &x y\nb: [{}]", ["*x"; 110].join(", "));
+        assert!(told(YAML, &aliases).starts_with("application/json "));
+        assert_eq!(told(YAML, &"# x\n".repeat(100_000)), "413");
     }
 }
