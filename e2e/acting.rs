@@ -135,7 +135,7 @@ async fn ask(
         COUNT.fetch_add(1, Ordering::Relaxed)
     );
     let mut request = Request::builder().method(method).uri(target).header("audit-id", &id);
-    if !body.is_empty() {
+    if !body.is_empty() && !headers.iter().any(|(name, _)| *name == "content-type") {
         request = request.header("content-type", "application/json");
     }
     for (name, value) in headers {

@@ -3,6 +3,7 @@
 //! Everything later works on [`Head`]; the raw path and query are forwarded exactly as they were judged.
 //! Whatever two readers could read differently is [`Malformed`] and goes no further.
 
+mod creates;
 mod headers;
 mod info;
 mod path;

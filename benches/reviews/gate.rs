@@ -159,7 +159,7 @@ impl Gate {
         let head = sent.head();
         let mut caller = self.caller.clone();
         if let Some(wanted) = self.acting.wanted(&caller, &head) {
-            let Answer::Ask(ways) = self.acting.answer(&caller, &wanted, head.info()) else {
+            let Answer::Ask(ways) = self.acting.answer(&caller, &wanted, &head) else {
                 panic!("nobody is asked");
             };
             let way = ways.into_iter().next().unwrap();

@@ -10,10 +10,12 @@
 //!
 //! Whether the actor may do by itself what it does as the subject is asked elsewhere (`pipeline::acting`).
 
+mod beyond;
 mod rules;
 mod ways;
 
 pub use self::{
+    beyond::beyond,
     rules::{Actors, Delegation, Deputy, Subjects},
     ways::{Step, Way},
 };
@@ -73,7 +75,7 @@ impl ActingAs {
         if let Some(wish) = head.wish() {
             return Some(Wanted::new(wish.clone(), None));
         }
-        let index = self.deputies.iter().position(|rule| rule.is_for(caller, head.info()))?;
+        let index = self.deputies.iter().position(|rule| rule.is_for(caller, head))?;
         let account = &self.deputies.get(index)?.service_account;
         let wish = Wish {
             user: accounts::user_name(namespace(head.info())?, account),
@@ -83,15 +85,15 @@ impl ActingAs {
     }
 
     /// Whether the caller may.
-    pub fn answer(&self, caller: &Caller, wanted: &Wanted, info: &RequestInfo) -> Answer {
+    pub fn answer(&self, caller: &Caller, wanted: &Wanted, head: &Head) -> Answer {
         let mut delegations = self.delegations.iter();
-        let delegated = delegations.position(|delegation| delegation.covers(&caller.user, wanted, info));
+        let delegated = delegations.position(|delegation| delegation.covers(&caller.user, wanted, head));
         match (never(caller, wanted, delegated.is_some()), wanted.deputy, delegated) {
             (Some(why), _, _) => Answer::No(why),
             (None, Some(index), _) => Answer::Leave(Leave::Deputy(index)),
             (None, None, Some(index)) => Answer::Leave(Leave::Delegation(index)),
             (None, None, None) if self.by_review => {
-                Answer::Ask(ways::ways(&caller.user, &wanted.wish, info, self.constrained))
+                Answer::Ask(ways::ways(&caller.user, &wanted.wish, head.info(), self.constrained))
             }
             (None, None, None) => Answer::No("no delegation lets it"),
         }

@@ -3,8 +3,6 @@
 //! `authorizer::acting_as` has the rules; here upstream is asked what they leave to it, and whether the actor may do by itself what
 //! it would do as the subject. All that comes later sees the subject.
 
-use std::sync::Arc;
-
 use prometheus_client::{
     encoding::EncodeLabelSet,
     metrics::{counter::Counter, family::Family},
@@ -16,11 +14,11 @@ use crate::{
     api::Verb,
     authorizer::{
         acting,
-        acting_as::{ActingAs, Answer, Step, Wanted, Way},
+        acting_as::{ActingAs, Answer, Step, Wanted, Way, beyond},
     },
     caller::{Caller, Leave, Semantics},
     rejection::Rejection,
-    request::{Head, RequestInfo},
+    request::Head,
     review::Review,
     rules::Rule,
 };
@@ -71,13 +69,14 @@ impl Pipeline {
             return Ok(caller);
         };
         outcome.wants(&wanted.subject().name);
-        let acted = self.act_as(&caller, wanted, head.info()).await;
+        let acted = self.act_as(&caller, wanted, head).await;
         self.acting.metrics.count(&acted);
         acted.inspect(|caller| outcome.acts(caller))
     }
 
     /// What costs nothing comes first: whoever has no business here makes the gate ask nothing.
-    async fn act_as(&self, actor: &Caller, wanted: Wanted, info: &RequestInfo) -> Result<Caller, Rejection> {
+    async fn act_as(&self, actor: &Caller, wanted: Wanted, head: &Head) -> Result<Caller, Rejection> {
+        let info = head.info();
         let semantics = self.acting.rules.semantics;
         let refuse = |rule, missing: &str| acting(&actor.user, wanted.subject(), info, (rule, missing));
         if !self.judge.authorizer.caller_known_upstream {
@@ -86,7 +85,7 @@ impl Pipeline {
             return Err(refuse(Rule::CallersImpersonation, why));
         }
         self.judge.vet(actor, info, semantics)?;
-        let leave = match self.acting.rules.answer(actor, &wanted, info) {
+        let leave = match self.acting.rules.answer(actor, &wanted, head) {
             Answer::Leave(leave) => leave,
             Answer::No(why) => return Err(refuse(Rule::CallersImpersonation, why)),
             Answer::Ask(ways) => {
@@ -95,7 +94,7 @@ impl Pipeline {
             }
         };
         if semantics == Semantics::Intersection {
-            for review in own_power(actor, info) {
+            for review in own_power(actor, head) {
                 if !self.reviews.allows(&review, &actor.user.name).await? {
                     let missing = format!("upstream does not let it {} by itself", review.action);
                     return Err(refuse(Rule::CallersIntersection, &missing));
@@ -138,14 +137,15 @@ impl Pipeline {
     }
 }
 
-/// Whether the actor may make the request itself. What is connected to by a GET can do more than be read, so that upstream is
-/// asked about `create` as well, as it asks by itself since 1.35.
-fn own_power(actor: &Caller, info: &RequestInfo) -> Vec<Review> {
-    let user = Arc::clone(&actor.user);
-    let mut reviews = vec![Review::of_request(&user, info, None)];
-    if info.is_connection() && info.verb != Verb::Create {
-        reviews.push(Review::of_request(&user, info, Some(&Verb::Create)));
+/// Whether the actor may make the request itself, with all that upstream would ask of the subject alone: what can create
+/// something is asked about as such, as upstream does, and who gives rights to others needs leave to.
+fn own_power(actor: &Caller, head: &Head) -> Vec<Review> {
+    let (user, info) = (&actor.user, head.info());
+    let mut reviews = vec![Review::of_request(user, info, None)];
+    if head.may_create() && info.verb != Verb::Create {
+        reviews.push(Review::of_request(user, info, Some(&Verb::Create)));
     }
+    reviews.extend(beyond(user, info));
     reviews
 }
 

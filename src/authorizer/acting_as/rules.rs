@@ -5,7 +5,7 @@ use crate::{
     api::{Verb, accounts},
     authorizer::extra::{ExtraResources, has},
     caller::{Caller, User},
-    request::{RequestInfo, Target},
+    request::{Head, RequestInfo, Target},
 };
 
 /// Lets some act as others: in their names, with the groups that follow from these and nothing else.
@@ -42,7 +42,7 @@ pub struct Deputy {
     /// By its exact name.
     pub user: String,
     pub service_account: String,
-    /// `delete` stands for deleting many, too, and `create` for connecting to something.
+    /// `delete` stands for deleting many, too, and `create` for connecting to something, and for whatever else can create.
     pub verbs: Vec<String>,
     pub resources: ExtraResources,
 }
@@ -52,9 +52,10 @@ const DELETE: &str = "delete";
 
 impl Delegation {
     /// Whether it lets the actor make this request as the subject.
-    pub(super) fn covers(&self, actor: &User, wanted: &Wanted, info: &RequestInfo) -> bool {
+    pub(super) fn covers(&self, actor: &User, wanted: &Wanted, head: &Head) -> bool {
+        let info = head.info();
         // An exec over WebSocket is a GET: whoever may only read as somebody does not get a shell as it.
-        let verb = has(&self.verbs, info.verb.as_str()) && (!info.is_connection() || has(&self.verbs, CREATE));
+        let verb = has(&self.verbs, info.verb.as_str()) && (!head.may_create() || has(&self.verbs, CREATE));
         verb && self.is_about(info)
             && self.actors.have(actor)
             && wanted.is_plain()
@@ -87,13 +88,14 @@ impl Subjects {
 
 impl Deputy {
     /// Whether the caller makes this request as somebody else. Reads stay its own, unless they are named.
-    pub(super) fn is_for(&self, caller: &Caller, info: &RequestInfo) -> bool {
+    pub(super) fn is_for(&self, caller: &Caller, head: &Head) -> bool {
+        let info = head.info();
         let Target::Resource(request) = &info.target else {
             return false;
         };
         let verb = has(&self.verbs, info.verb.as_str())
             || info.verb == Verb::DeleteCollection && has(&self.verbs, DELETE)
-            || info.is_connection() && has(&self.verbs, CREATE);
+            || head.may_create() && has(&self.verbs, CREATE);
         self.user == caller.user.name && verb && namespace(info).is_some() && self.resources.has(request)
     }
 }

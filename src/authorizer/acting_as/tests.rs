@@ -38,7 +38,7 @@ fn answer(rules: &ActingAs, caller: &Caller, request: &str) -> String {
     let Some(wanted) = rules.wanted(caller, &head) else {
         return "itself".to_owned();
     };
-    match rules.answer(caller, &wanted, head.info()) {
+    match rules.answer(caller, &wanted, &head) {
         Answer::Leave(leave) => format!("{leave} as {}", wanted.subject().name),
         Answer::Ask(_) => "ask".to_owned(),
         Answer::No(why) => why.to_owned(),
@@ -341,7 +341,7 @@ fn asked(request: &str, constrained: bool) -> Vec<String> {
     };
     let (actor, head) = (caller("actor", &[]), head(request));
     let wanted = rules.wanted(&actor, &head).unwrap();
-    let Answer::Ask(ways) = rules.answer(&actor, &wanted, head.info()) else {
+    let Answer::Ask(ways) = rules.answer(&actor, &wanted, &head) else {
         panic!("nothing is asked");
     };
     let mut asked = Vec::new();

@@ -103,6 +103,13 @@ async fn whose_power_counts(semantics: Semantics, others: Fallback, upstream: Up
 #[test_case("POST /api/v1/namespaces/ns/pods/p/exec" => vec!["impersonate users", "create pods"]; "exec")]
 #[test_case("GET /api/v1/nodes/n/proxy/x" => vec!["impersonate users", "get nodes", "create nodes"]; "a proxy")]
 #[test_case("GET /api/v1/namespaces/ns/pods/p" => vec!["impersonate users", "get pods"]; "a read")]
+#[test_case("PATCH /api/v1/namespaces/ns/pods/p\ncontent-type: application/apply-patch+yaml" => vec!["impersonate users", "patch pods", "create pods"]; "apply, which creates")]
+#[test_case("PUT /api/v1/namespaces/ns/endpoints/e" => vec!["impersonate users", "update endpoints", "create endpoints"]; "a PUT that creates")]
+#[test_case("POST /apis/rbac.authorization.k8s.io/v1/clusterroles" => vec!["impersonate users", "create clusterroles", "escalate clusterroles"]; "a role")]
+#[test_case("POST /apis/rbac.authorization.k8s.io/v1/clusterrolebindings" => vec!["impersonate users", "create clusterrolebindings", "bind clusterroles"]; "a binding")]
+#[test_case("PATCH /apis/rbac.authorization.k8s.io/v1/namespaces/ns/rolebindings/b" => vec!["impersonate users", "patch rolebindings", "bind roles", "bind clusterroles"]; "a binding in a namespace")]
+#[test_case("PUT /apis/certificates.k8s.io/v1/certificatesigningrequests/c/approval" => vec!["impersonate users", "update certificatesigningrequests", "approve signers"]; "approval")]
+#[test_case("GET /apis/rbac.authorization.k8s.io/v1/clusterroles" => vec!["impersonate users", "list clusterroles"]; "a look at roles")]
 #[tokio::test]
 async fn what_is_asked(request: &str) -> Vec<String> {
     let (acted, asked) = act(Intersection, Forward, ALL, &format!("{request}\nacting-as: jane")).await;
