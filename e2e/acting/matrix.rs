@@ -120,3 +120,122 @@ async fn exec_by_get_takes_the_right_to_create() {
     let (answer, _) = ask(&gate.client("mexec-both").await, ("GET", target), &upgrade, "").await;
     assert_eq!(answer.code, StatusCode::NOT_FOUND, "{}", answer.body);
 }
+
+/// What upstream asks of the subject alone the gate asks of the actor: who can only change things creates none, and who holds few
+/// rights gives none away.
+#[tokio::test]
+async fn what_upstream_asks_beyond_the_request() {
+    let Some(cluster) = cluster().await else { return };
+    namespace(&cluster, "beyond").await;
+    known(&cluster, &["beyond-actor", "beyond-both"]);
+    let rule = |groups: &[&str], resources: &[&str], verbs: &[&str]| serde_json::json!({"apiGroups": groups, "resources": resources, "verbs": verbs});
+    let rbac = "rbac.authorization.k8s.io";
+    for actor in ["beyond-actor", "beyond-both"] {
+        allow(&cluster, Subject::User(actor), "", to_be_users(&["beyond-jane"])).await;
+        let changes = rule(&[""], &["configmaps", "endpoints"], &["get", "patch", "update"]);
+        allow(&cluster, Subject::User(actor), "beyond", changes).await;
+        let bindings = rule(
+            &[rbac],
+            &["clusterrolebindings", "clusterroles"],
+            &["create", "get", "update", "patch"],
+        );
+        allow(&cluster, Subject::User(actor), "", bindings).await;
+    }
+    let creates = rule(&[""], &["configmaps", "endpoints"], &["create"]);
+    allow(&cluster, Subject::User("beyond-both"), "beyond", creates).await;
+    let gives = rule(&[rbac], &["clusterroles"], &["bind", "escalate"]);
+    allow(&cluster, Subject::User("beyond-both"), "", gives).await;
+    allow(&cluster, Subject::User("beyond-jane"), "", rule(&["*"], &["*"], &["*"])).await;
+    let gate = Gated::start(&cluster, "beyond", FRONT_PROXY, "").await;
+    let role = serde_json::json!({
+        "apiVersion": format!("{rbac}/v1"), "kind": "ClusterRole", "metadata": {"name": "beyond-role"},
+        "rules": [rule(&[""], &["secrets"], &["get"])],
+    });
+    let binding = serde_json::json!({
+        "apiVersion": format!("{rbac}/v1"), "kind": "ClusterRoleBinding", "metadata": {"name": "beyond-binding"},
+        "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "User", "apiGroup": rbac, "name": "beyond-actor"}],
+    });
+    let endpoints = r#"{"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"made"}}"#;
+    let requests = [
+        (
+            "PATCH",
+            "/api/v1/namespaces/beyond/configmaps/made?fieldManager=m".to_owned(),
+            "application/apply-patch+yaml",
+            configmap("made"),
+            "create configmaps",
+        ),
+        (
+            "PUT",
+            "/api/v1/namespaces/beyond/endpoints/made".to_owned(),
+            "application/json",
+            endpoints.to_owned(),
+            "create endpoints",
+        ),
+        (
+            "POST",
+            format!("/apis/{rbac}/v1/clusterroles"),
+            "application/json",
+            role.to_string(),
+            "escalate clusterroles",
+        ),
+        (
+            "POST",
+            format!("/apis/{rbac}/v1/clusterrolebindings"),
+            "application/json",
+            binding.to_string(),
+            "bind clusterroles",
+        ),
+    ];
+    for (method, target, form, body, missing) in requests {
+        let headers = [("acting-as", "beyond-jane"), ("content-type", form)];
+        let (refused, id) = ask(&gate.client("beyond-actor").await, (method, &target), &headers, &body).await;
+        assert_eq!(refused.code, StatusCode::FORBIDDEN, "{}", refused.body);
+        assert!(refused.message().contains(missing), "{}", refused.body);
+        assert_eq!(seen(&cluster, &id), 0);
+        let (made, _) = ask(&gate.client("beyond-both").await, (method, &target), &headers, &body).await;
+        assert_eq!(made.code, StatusCode::CREATED, "{}", made.body);
+    }
+}
+
+/// Nor does anybody get a pod's identity by somebody who may use it.
+#[tokio::test]
+async fn identities_of_pods_take_the_right_of_both() {
+    let Some(cluster) = cluster().await else { return };
+    namespace(&cluster, "both-use").await;
+    known(&cluster, &["both-use-actor"]);
+    let pods = serde_json::json!({"apiGroups": [""], "resources": ["pods"], "verbs": ["create"]});
+    let kerberos = serde_json::json!({
+        "apiGroups": ["authorization.k8s.io"], "resources": ["validatedannotations/app"], "resourceNames": ["kerberos"], "verbs": ["use"],
+    });
+    allow(
+        &cluster,
+        Subject::User("both-use-actor"),
+        "",
+        to_be_users(&["both-use-jane"]),
+    )
+    .await;
+    for user in ["both-use-actor", "both-use-jane"] {
+        allow(&cluster, Subject::User(user), "both-use", pods.clone()).await;
+    }
+    allow(&cluster, Subject::User("both-use-jane"), "", kerberos.clone()).await;
+    let more = "validatedAnnotations: {enabled: true}\nreviews: {allowedTTL: 0s, deniedTTL: 0s}\n";
+    let gate = Gated::start(&cluster, "both-use", FRONT_PROXY, more).await;
+    let pod = serde_json::json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+        "spec": {"automountServiceAccountToken": false, "containers": [{"name": "c", "image": "i"}], "validatedAnnotations": {"kerberos": "app"}},
+    });
+    let pod = pod.to_string();
+    let target = "/api/v1/namespaces/both-use/pods";
+    let client = gate.client("both-use-actor").await;
+    let (refused, _) = ask(&client, ("POST", target), &[("acting-as", "both-use-jane")], &pod).await;
+    assert_eq!(refused.code, StatusCode::FORBIDDEN, "{}", refused.body);
+    assert!(
+        refused.message().contains("\"both-use-actor\" may not use"),
+        "{}",
+        refused.body
+    );
+    allow(&cluster, Subject::User("both-use-actor"), "", kerberos).await;
+    let (made, _) = ask(&client, ("POST", target), &[("acting-as", "both-use-jane")], &pod).await;
+    assert_eq!(made.code, StatusCode::CREATED, "{}", made.body);
+}

@@ -20,7 +20,7 @@ use super::{Edit, Known, Look, No};
 use crate::{
     api::{Verb, clip, quote},
     authorizer::{self, Authorized},
-    caller::{Caller, Kind},
+    caller::{Caller, Kind, Semantics, User},
     decision::{Decision, Evidence, Reason},
     json::{Json, Malformed},
     rejection::{Details, Rejection},
@@ -183,9 +183,13 @@ impl Asked<'_> {
 
     /// Whether the caller holds the right to all of these.
     fn may_use(&self, uses: &Uses, known: &Known<'_>) -> Result<(), No> {
-        let user = &self.caller.user;
         let mut unanswered = Vec::new();
-        for (key, value) in uses.iter() {
+        // Who acts as somebody has no more power than its own, unless the configuration says so.
+        let actor = self.caller.actor.as_ref();
+        let actor = actor.filter(|actor| actor.semantics == Semantics::Intersection);
+        let users = [Some(&self.caller.user), actor.map(|actor| &actor.user)];
+        let users = users.into_iter().flatten();
+        for ((key, value), user) in uses.iter().flat_map(|used| users.clone().map(move |user| (used, user))) {
             let review = review(user, key, value);
             match known.answer(&review) {
                 Some(true) => {}
@@ -238,7 +242,7 @@ impl Asked<'_> {
 }
 
 /// As the proposal asks: the key is the name, and the value the subresource.
-fn review(user: &Arc<crate::caller::User>, key: &str, value: &str) -> Review {
+fn review(user: &Arc<User>, key: &str, value: &str) -> Review {
     let action = ResourceAction {
         verb: "use".to_owned(),
         group: "authorization.k8s.io".to_owned(),

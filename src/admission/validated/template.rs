@@ -128,14 +128,12 @@ impl Template {
     pub(super) fn carried_by_field(&self, object: &Json<'_>, old: &Json<'_>) -> Result<Carried, Fault> {
         let field = object_at(object, &self.below(&["spec"]))?.and_then(|spec| spec.get(FIELD));
         let set = Set::of_field(field.unwrap_or(&Json::Null), &self.field)?;
-        if !self.is_annotation_same(object, old)
-            && self
-                .annotation(object)?
-                .map(|text| Set::of_annotation(text, &self.annotation))
-                .transpose()?
-                .unwrap_or_default()
-                != set
-        {
+        let annotation = self
+            .annotation(object)?
+            .filter(|_| !self.is_annotation_same(object, old));
+        let annotation = annotation.map(|text| Set::of_annotation(text, &self.annotation));
+        // One that the patch takes away says nothing any more.
+        if annotation.transpose()?.is_some_and(|annotation| annotation != set) {
             return Err(Fault::Unreadable(format!(
                 "the patch makes {} and {} say different things; leave one of them alone",
                 self.field, self.annotation

@@ -217,6 +217,7 @@ fn both_what_was_and_what_comes_need_the_right() {
 #[test_case(JSON_PATCH, &json!([{"op": "remove", "path": "/spec/validatedAnnotations"}]) => "removed"; "removed")]
 #[test_case(MERGE, &json!({"spec": {"validatedAnnotations": null}}) => "removed"; "removed by null")]
 #[test_case(MERGE, &json!({"spec": {"validatedAnnotations": {"b": "2"}}, "metadata": {"annotations": {"scopegate.dev/validated-annotations": "{}"}}}) => "400"; "both, and different")]
+#[test_case(MERGE, &json!({"spec": {"validatedAnnotations": [{"b": "2"}]}, "metadata": {"annotations": null}}) => r#"{"b":"2"}"#; "the field in place of the annotation")]
 #[test_case(MERGE, &json!({"metadata": {"annotations": {"scopegate.dev/validated-annotations": " {\"b\" : \"2\"}"}}}) => r#"{"b":"2"}"#; "made canonical")]
 fn fields_of_patches(form: &str, patch: &Value) -> String {
     let world = World {
