@@ -197,6 +197,33 @@ async fn containers_beside_the_others() {
     assert_eq!(stored["metadata"]["annotations"][KEY], json!(null));
 }
 
+/// Attack 23: what stands behind a session that is refused, by this rule or for want of leave to act as somebody, is never read as HTTP.
+#[test_case("behind-a", ""; "for the annotation")]
+#[test_case("behind-b", "Acting-As: dave\r\n"; "for a wish")]
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_comes_behind_a_refused_session(test: &str, wish: &str) {
+    let Some((world, _kubelet)) = open(test).await else {
+        return;
+    };
+    for upgrade in ["websocket", "SPDY/3.1"] {
+        let dir = world.cluster.file("");
+        let mut stream = gate::connect(&dir, world.serving, "carol", b"http/1.1").await;
+        let request = format!(
+            "GET /api/v1/namespaces/{test}/pods/web/exec?command=id&container=c HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n\
+             Upgrade: {upgrade}\r\nSec-WebSocket-Key: x\r\nSec-WebSocket-Version: 13\r\n{wish}\r\n\
+             GET /api/v1/namespaces/{test}/pods HTTP/1.1\r\nHost: x\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut said = Vec::new();
+        let _ = tokio::time::timeout(gate::PATIENCE, stream.read_to_end(&mut said))
+            .await
+            .expect("it ends");
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.starts_with("HTTP/1.1 403 "), "{said}");
+        assert_eq!(said.matches("HTTP/1.1 ").count(), 1, "{said}");
+    }
+}
+
 /// One request on a connection of its own, and what comes back first.
 async fn ask(world: &World, user: &str, method: &str, target: &str, upgrade: &str) -> String {
     let dir = world.cluster.file("");

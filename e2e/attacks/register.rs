@@ -161,6 +161,7 @@ const REGISTER: &[(u32, &str, &[&str])] = &[
             "*e2e/attacks.rs attack_23_behind_a_refused_upgrade",
             "e2e/upgrades.rs without_an_agreement_both_sides_end",
             "e2e/upgrades.rs what_cannot_be_upgraded_is_400",
+            "*e2e/annotations/sessions.rs nothing_comes_behind_a_refused_session",
         ],
     ),
     (
