@@ -2,6 +2,7 @@
 //! every way to write it. `carol` may do anything with pods and workloads, but may not use `kerberos=app`; `dave` may do that too.
 
 mod bad;
+mod nodes;
 mod policy;
 mod races;
 mod sessions;

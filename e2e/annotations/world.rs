@@ -21,8 +21,8 @@ pub(super) const STRATEGIC: &str = "application/strategic-merge-patch+json";
 pub(super) const APPLY: &str = "application/apply-patch+yaml";
 
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
+const OTHERS: &str = "callers: {others: Forward}";
 const CONFIGURATION: &str = "
-callers: {others: Forward}
 validatedAnnotations:
   enabled: true
   trustedCreators: ['system:serviceaccount:kube-system:replicaset-controller']
@@ -268,10 +268,19 @@ async fn prepare(cluster: &Cluster) {
 impl World {
     /// With a namespace and a gate of its own.
     pub(super) async fn open(test: &str, identity: &str) -> Option<Self> {
+        Self::open_with(test, identity, OTHERS).await
+    }
+
+    /// The same with something else to say about callers.
+    pub(super) async fn open_with(test: &str, identity: &str, callers: &str) -> Option<Self> {
         let cluster = cluster().await?;
         let admin = admin_client(&cluster).await;
         namespace(&cluster, test).await;
-        let gate = Process::serve(&cluster.configuration(&format!("{test}.yaml"), identity, CONFIGURATION));
+        let gate = Process::serve(&cluster.configuration(
+            &format!("{test}.yaml"),
+            identity,
+            &format!("{callers}{CONFIGURATION}"),
+        ));
         let (serving, port) = gate.addresses().await;
         ready(port).await;
         Some(Self {
