@@ -274,7 +274,7 @@ impl<'a> Write<'a> {
     }
 }
 
-fn unread(Malformed(error): Malformed) -> Rejection {
+pub(super) fn unread(Malformed(error): Malformed) -> Rejection {
     Rejection::bad_gateway(format!("the stored object cannot be read: {error}"))
 }
 

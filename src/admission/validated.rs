@@ -22,7 +22,6 @@ use crate::{
     authorizer::{self, Authorized},
     caller::{Caller, Kind, Semantics, User},
     decision::{Decision, Evidence, Reason},
-    json::{Json, Malformed},
     rejection::{Details, Rejection},
     request::{Head, RequestInfo, ResourceRequest, Target},
     review::{ResourceAction, Review},
@@ -210,18 +209,6 @@ impl Asked<'_> {
         }
     }
 
-    /// What an object carries that is stored. What was written around the gate may be anything.
-    fn stored_uses(&self, place: &Place, object: &Json<'_>) -> Uses {
-        let mut uses = Uses::default();
-        for template in &place.templates {
-            match template.carried(object) {
-                Ok(carried) => uses.add(&carried.set),
-                Err(_) => uses.add_anything(),
-            }
-        }
-        uses
-    }
-
     fn refuse(&self, why: impl std::fmt::Display) -> Rejection {
         let ResourceRequest { resource, name, .. } = self.request;
         let subject = match name.as_str() {
@@ -252,10 +239,6 @@ fn review(user: &Arc<User>, key: &str, value: &str) -> Review {
         ..ResourceAction::default()
     };
     Review::new(user, action)
-}
-
-fn unread(Malformed(error): Malformed) -> Rejection {
-    Rejection::bad_gateway(format!("the stored object cannot be read: {error}"))
 }
 
 #[cfg(test)]

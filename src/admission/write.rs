@@ -11,7 +11,7 @@ use super::{
     sent::Sent,
 };
 use crate::{
-    api::Verb,
+    api::{Verb, names},
     caller::User,
     json::{Json, Malformed},
     patch::{self, Patch},
@@ -66,7 +66,6 @@ pub enum Content<'a> {
 }
 
 const NAMESPACED: &[&str] = &["events", "leases", "podcertificaterequests", "pods"];
-const APPLY: &str = "application/apply-patch+yaml";
 const PATCHES: &[(&str, patch::Type)] = &[
     ("application/json-patch+json", patch::Type::Json),
     ("application/merge-patch+json", patch::Type::Merge),
@@ -200,7 +199,7 @@ impl<'a> Write<'a> {
         let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
         // kube-apiserver compares these as they stand.
         let media_type = content_type.split(';').next().unwrap_or_default();
-        if media_type == APPLY {
+        if media_type == names::APPLY_PATCH {
             let applied = Json::parse(body).map_err(|Malformed(why)| {
                 Rejection::bad_request(format!(
                     "error decoding YAML: this gate takes applied objects as JSON only: {why}"

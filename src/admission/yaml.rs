@@ -4,7 +4,7 @@ use http::header::CONTENT_TYPE;
 use serde_json::Value;
 
 use super::{Payload, sent::YAML};
-use crate::{json::MAX_VALUES, rejection::Rejection, request::Head};
+use crate::{api::names::APPLY_PATCH as APPLY, json::MAX_VALUES, rejection::Rejection, request::Head};
 
 /// More than anybody writes by hand.
 const MAX_ALIASES: usize = 256;
@@ -14,7 +14,6 @@ const MAX_DEPTH: usize = 32;
 /// Whatever is larger was not written by hand, and costs more to read than JSON.
 const MAX_BYTES: usize = 256 * 1024;
 const JSON: &str = "application/json";
-const APPLY: &str = "application/apply-patch+yaml";
 
 /// Makes a body JSON that says it is YAML.
 pub(super) fn to_json(head: &Head, payload: &mut Payload) -> Result<(), Rejection> {

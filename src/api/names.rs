@@ -38,6 +38,9 @@ pub const SEEDS_GROUP: &str = "gardener.cloud:system:seeds";
 /// Extra under which upstream reads who acts as the user. The gate says it, and nobody else may.
 pub const ACTOR_EXTRA: &str = "acting-as.scopegate.dev/actor";
 
+/// Content type of server-side apply.
+pub const APPLY_PATCH: &str = "application/apply-patch+yaml";
+
 /// Where the leases are that nodes renew.
 pub const NODE_LEASES: &str = "kube-node-lease";
 

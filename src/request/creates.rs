@@ -3,7 +3,7 @@
 use http::header::CONTENT_TYPE;
 
 use super::{Head, Target};
-use crate::api::Verb;
+use crate::api::{Verb, names::APPLY_PATCH};
 
 /// Kinds of which a PUT makes one where there is none (1.36).
 const MADE_BY_PUT: &[(&str, &str)] = &[
@@ -20,7 +20,6 @@ const MADE_BY_PUT: &[(&str, &str)] = &[
     ("rbac.authorization.k8s.io", "rolebindings"),
     ("rbac.authorization.k8s.io", "roles"),
 ];
-const APPLY: &str = "application/apply-patch+yaml";
 
 impl Head {
     /// Whether it can create something though its verb is another: a session by GET, an object that is applied, and for some kinds
@@ -35,7 +34,7 @@ impl Head {
             Verb::Patch => {
                 let content_type = self.headers.get(CONTENT_TYPE).map_or(&[][..], |value| value.as_bytes());
                 let media_type = content_type.split(|byte| *byte == b';').next().unwrap_or_default();
-                is_object && media_type.trim_ascii().eq_ignore_ascii_case(APPLY.as_bytes())
+                is_object && media_type.trim_ascii().eq_ignore_ascii_case(APPLY_PATCH.as_bytes())
             }
             Verb::Update => {
                 let mut kinds = MADE_BY_PUT.iter();

@@ -57,6 +57,23 @@ impl fmt::Display for ResourceRequest {
     }
 }
 
+impl ResourceRequest {
+    /// One object by its name: its group, version and resource, and where it is.
+    pub fn object((group, version, resource): (&str, &str, &str), namespace: &str, name: &str) -> Self {
+        Self {
+            resource: GroupResource {
+                group: group.to_owned(),
+                resource: resource.to_owned(),
+            },
+            version: version.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            subresource: String::new(),
+            selectors: Selectors::default(),
+        }
+    }
+}
+
 impl RequestInfo {
     pub fn read(method: &Method, path: &str, query: &Query) -> Result<Self, Malformed> {
         let path = Path::parse(path)?;

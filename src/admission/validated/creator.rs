@@ -2,10 +2,9 @@
 
 use super::{Asked, ValidatedAnnotations, set::Set};
 use crate::{
-    admission::{Edit, Known, No},
-    api::GroupResource,
+    admission::{Edit, Known, No, tie::unread},
     json::Json,
-    request::{ResourceRequest, Selectors},
+    request::ResourceRequest,
 };
 
 impl ValidatedAnnotations {
@@ -42,17 +41,8 @@ impl ValidatedAnnotations {
         let Some(place) = self.places.iter().find(|place| place.is_kind(group, owner.kind)) else {
             return Ok(false);
         };
-        let request = ResourceRequest {
-            resource: GroupResource {
-                group: group.to_owned(),
-                resource: place.resource().1.to_owned(),
-            },
-            version: version.to_owned(),
-            namespace: asked.request.namespace.clone(),
-            name: owner.name.to_owned(),
-            subresource: String::new(),
-            selectors: Selectors::default(),
-        };
+        let resource = (group, version, place.resource().1);
+        let request = ResourceRequest::object(resource, &asked.request.namespace, owner.name);
         let is_named = !owner.uid.is_empty() && !matches!(owner.name, "" | "." | "..");
         if !is_named || place.is_pod() {
             return Ok(false);
@@ -60,7 +50,7 @@ impl ValidatedAnnotations {
         let Some(stored) = known.read(&request)? else {
             return Ok(false);
         };
-        let stored = Json::parse(stored).map_err(super::unread)?;
+        let stored = Json::parse(stored).map_err(unread)?;
         let uid = stored.at(&["metadata", "uid"]).and_then(Json::as_str);
         let carried = place.templates.iter().map(|template| template.carried(&stored));
         let same = carried

@@ -1,6 +1,6 @@
 //! Where pods, and templates of pods, stand in the kinds that have them. One table.
 
-use super::template::Template;
+use super::{set::Uses, template::Template};
 use crate::{
     admission::kinds::{Endpoint, endpoint},
     json::Json,
@@ -106,6 +106,18 @@ impl Place {
             has_others: self.has_others,
             ..endpoint("", "", "", "", &protobuf::POD, Some(self.schema))
         }
+    }
+
+    /// What an object of it carries that is stored. What was written around the gate may be anything.
+    pub(super) fn uses(&self, stored: &Json<'_>) -> Uses {
+        let mut uses = Uses::default();
+        for template in &self.templates {
+            match template.carried(stored) {
+                Ok(carried) => uses.add(&carried.set),
+                Err(_) => uses.add_anything(),
+            }
+        }
+        uses
     }
 
     pub(super) fn is_of(&self, request: &ResourceRequest) -> bool {

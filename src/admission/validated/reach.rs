@@ -2,11 +2,11 @@
 
 use super::{Asked, ValidatedAnnotations};
 use crate::{
-    admission::{Edit, Known, No},
-    api::{GroupResource, Verb, quote},
+    admission::{Edit, Known, No, tie::unread},
+    api::{Verb, quote},
     json::Json,
     rejection::Rejection,
-    request::{Head, ResourceRequest, Selectors},
+    request::{Head, ResourceRequest},
 };
 
 /// What a kubelet does to a pod, as the first segment of a path says, and behind it the pod's namespace and name. kubelets compare
@@ -42,7 +42,7 @@ impl ValidatedAnnotations {
         let Some(pod) = known.read(&pod(&request.namespace, name))? else {
             return Err(Rejection::not_found(&request.resource, name).into());
         };
-        let pod = Json::parse(pod).map_err(super::unread)?;
+        let pod = Json::parse(pod).map_err(unread)?;
         self.may_use_pod(asked, &pod, known)?;
         let container = asked.head.query("container");
         // The kubelet finds a container by its name and that of its pod, also one that is still there of a pod of that name before.
@@ -68,7 +68,7 @@ impl ValidatedAnnotations {
         asked.may_at_all(known, asked.head.info().verb != Verb::Create)?;
         // It may run what the API server does not know, or no longer.
         let stored = known.read(&pod(&namespace, &name))?.ok_or_else(untold)?;
-        let stored = Json::parse(stored).map_err(super::unread)?;
+        let stored = Json::parse(stored).map_err(unread)?;
         let node = stored.at(&["spec", "nodeName"]).and_then(Json::as_str);
         let is_there = node.is_some() && node == name_of(&asked.request.name);
         if !is_there || container.is_some_and(|container| !runs(&stored, Some(&container))) {
@@ -82,22 +82,12 @@ impl ValidatedAnnotations {
         let Some(place) = self.pods() else {
             return Err(Rejection::internal("there is no place for pods").into());
         };
-        asked.may_use(&asked.stored_uses(place, pod), known)
+        asked.may_use(&place.uses(pod), known)
     }
 }
 
 fn pod(namespace: &str, name: &str) -> ResourceRequest {
-    ResourceRequest {
-        resource: GroupResource {
-            group: String::new(),
-            resource: "pods".to_owned(),
-        },
-        version: "v1".to_owned(),
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-        subresource: String::new(),
-        selectors: Selectors::default(),
-    }
+    ResourceRequest::object(("", "v1", "pods"), namespace, name)
 }
 
 /// What is behind a proxy is named with a port, and a scheme before it, if it likes; nothing if it is no such name.

@@ -10,7 +10,7 @@ use crate::{
     admission::{
         Edit, Known, No, Sent,
         kinds::{Endpoint, endpoint},
-        tie::applied_to,
+        tie::{applied_to, unread},
         write::{Content, Operation, Write, Writer, rejected},
     },
     api::names::VALIDATED_ANNOTATIONS,
@@ -223,7 +223,7 @@ impl ValidatedAnnotations {
         if is_same(new) {
             return Ok(edit);
         }
-        uses.join(asked.stored_uses(place, old));
+        uses.join(place.uses(old));
         let no = match asked.may_use(&uses, known) {
             Ok(()) => return Ok(edit),
             Err(no @ No::Refused(_)) if maybe && part != Part::Runtime => no,
@@ -232,7 +232,7 @@ impl ValidatedAnnotations {
         match known.rehearsed() {
             None => Err(No::Rehearse(Box::new(edit.rehearsed()))),
             Some(result) => {
-                let result = Json::parse(result).map_err(super::unread)?;
+                let result = Json::parse(result).map_err(unread)?;
                 let is_it = old.at(&["metadata", "uid"]) == result.at(&["metadata", "uid"]);
                 if is_it && is_same(&result) { Ok(edit) } else { Err(no) }
             }

@@ -7,9 +7,8 @@ use serde_json::value::RawValue;
 use super::{Account, Asker, Live, Unknown, is_name, target};
 use crate::{
     admission::{Fact, Wanted},
-    api::GroupResource,
     graph::{Asserts, CsiDriver, Kind, Node, PersistentVolume, PersistentVolumeClaim, Pod, ServiceAccount},
-    request::{ResourceRequest, Selectors},
+    request::ResourceRequest,
 };
 
 /// What nodes write that is in no namespace.
@@ -51,17 +50,7 @@ impl Live {
             // Nothing of these kinds is called that.
             return Ok(None);
         }
-        let request = ResourceRequest {
-            resource: GroupResource {
-                group: group.to_owned(),
-                resource: resource.to_owned(),
-            },
-            version: version.to_owned(),
-            namespace: wanted.namespace.clone(),
-            name: wanted.name.clone(),
-            subresource: String::new(),
-            selectors: Selectors::default(),
-        };
+        let request = ResourceRequest::object((group, version, resource), &wanted.namespace, &wanted.name);
         Ok(match wanted.kind {
             Kind::Pod => self.one::<Pod>(asker, &request).await?.map(Box::new).map(Fact::Pod),
             Kind::CsiDriver => self.facts::<CsiDriver>(asker, &request).await?,
