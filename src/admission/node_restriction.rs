@@ -10,7 +10,6 @@ mod mirror;
 mod node;
 mod owned;
 mod pod;
-mod read;
 mod recorded;
 mod shape;
 mod token;
@@ -20,7 +19,7 @@ pub use self::{
     extended::{AllowedAddress, Extended, Keys},
     mirror::MirrorPodOwner,
 };
-use super::{Content, Edit, Known, Look, No, Operation, Write, write::unsupported_patch};
+use super::{Content, Edit, Known, Look, No, Operation, Write, read, write::unsupported_patch};
 use crate::{
     api::Verb,
     patch::Patch,
@@ -208,4 +207,4 @@ impl NodeRestriction {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

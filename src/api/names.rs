@@ -61,3 +61,14 @@ pub fn is_own(key: &str) -> bool {
     let domain = key.split('/').next().unwrap_or_default().to_ascii_lowercase();
     domain == OWN_DOMAIN || domain.strip_suffix(OWN_DOMAIN).is_some_and(|rest| rest.ends_with('.'))
 }
+
+/// Whether only the gate itself puts somebody into the group.
+pub fn is_own_group(group: &str) -> bool {
+    group.strip_prefix(OWN_DOMAIN).is_some_and(|rest| rest.starts_with(':'))
+}
+
+/// The group that a request has upstream if a rule of the gate's grants it, and only then. There is one for each rule: whoever may
+/// change one thing must not be taken for somebody who may read another, when upstream asks for that on the way.
+pub fn granted_group(rule: &str) -> String {
+    format!("{OWN_DOMAIN}:{rule}")
+}

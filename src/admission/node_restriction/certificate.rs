@@ -1,7 +1,5 @@
 //! Certificates: a node asks for its own, and for those of pods that it runs.
 
-mod request;
-
 use std::fmt::Display;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -12,7 +10,7 @@ use super::{
 };
 use crate::{
     admission::{Content, write::unsupported_patch},
-    api::{names::NODE_USER_PREFIX, quote},
+    api::{csr, names::NODE_USER_PREFIX, quote},
     graph::{Facts, Key, Kind},
     json::Json,
     rejection::Rejection,
@@ -47,7 +45,7 @@ impl NodeRestriction {
                 "the object provided is unrecognized: request is not base64: {error}"
             ))
         })?;
-        match request::common_name(&request) {
+        match csr::common_name(&request) {
             Ok(name) if name.strip_prefix(NODE_USER_PREFIX) == Some(write.node) => {}
             Ok(_) => {
                 let why = format_args!("can only create a node CSR with CN={NODE_USER_PREFIX}{}", write.node);

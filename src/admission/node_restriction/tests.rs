@@ -4,7 +4,7 @@
 
 mod certificate;
 mod claim;
-mod encode;
+pub(in crate::admission) mod encode;
 mod events;
 mod mirror;
 mod modes;
@@ -52,6 +52,7 @@ fn upstream() -> Admission {
             mirror_pod_owner: MirrorPodOwner::Upstream,
             extended: Extended::default(),
         },
+        seeds: None,
         validated: None,
         modes: Modes::UPSTREAM,
     }

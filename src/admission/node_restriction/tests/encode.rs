@@ -32,7 +32,7 @@ pub(super) fn message(request: &ResourceRequest, deletes: bool) -> &'static Mess
     }
 }
 
-fn object(message: &Message, json: &Value) -> Vec<u8> {
+pub(in crate::admission) fn object(message: &Message, json: &Value) -> Vec<u8> {
     let mut bytes = Vec::new();
     for field in message.fields {
         let value = &json[field.name];
@@ -62,9 +62,12 @@ fn object(message: &Message, json: &Value) -> Vec<u8> {
                 .unwrap()
                 .iter()
                 .for_each(|item| put(&object(inner, item))),
-            Kind::TextMap | Kind::QuantityMap => {
+            Kind::TextMap | Kind::BytesMap | Kind::QuantityMap => {
                 for (key, value) in value.as_object().unwrap() {
                     let mut text = value.as_str().unwrap_or_default().as_bytes().to_vec();
+                    if matches!(field.kind, Kind::BytesMap) {
+                        text = STANDARD.decode(text).unwrap();
+                    }
                     if matches!(field.kind, Kind::QuantityMap) {
                         text = field_of(1, &text);
                     }

@@ -1,33 +1,49 @@
-//! The name in a certificate signing request, as Go reads it; what Go could read in another way is refused.
+//! Whose certificate a signing request is for, as Go reads it; what Go could read in another way is refused.
+
+mod seed;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use x509_parser::{
     asn1_rs::{Class, Tag},
     certification_request::X509CertificationRequest,
-    oid_registry::OID_X509_COMMON_NAME,
+    oid_registry::{OID_X509_COMMON_NAME, Oid},
     prelude::FromDer as _,
     x509::AttributeTypeAndValue,
 };
+
+pub use self::seed::{NoSeed, seed};
 
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "\n-----END ";
 const TYPE: &str = "CERTIFICATE REQUEST-----";
 
 /// The subject's common name; empty if it has none. The error is for the client.
-pub(super) fn common_name(pem: &[u8]) -> Result<String, String> {
+pub fn common_name(pem: &[u8]) -> Result<String, String> {
+    read(pem, |request| {
+        let mut name = "";
+        // Of several, the last counts.
+        for value in values(request, OID_X509_COMMON_NAME) {
+            name = value.ok_or("the common name is not a plain string")?;
+        }
+        Ok(name.to_owned())
+    })
+}
+
+fn read<T>(pem: &[u8], found: impl FnOnce(&X509CertificationRequest<'_>) -> Result<T, String>) -> Result<T, String> {
     let der = first_block(pem).ok_or("PEM block type must be CERTIFICATE REQUEST")?;
     let (rest, request) = X509CertificationRequest::from_der(&der).map_err(|error| error.to_string())?;
     if !rest.is_empty() {
         return Err("asn1: syntax error: trailing data".to_owned());
     }
-    let mut name = "";
-    // Of several, the last counts.
-    for attribute in request.certification_request_info.subject.iter_attributes() {
-        if *attribute.attr_type() == OID_X509_COMMON_NAME {
-            name = plain(attribute).ok_or("the common name is not a plain string")?;
-        }
-    }
-    Ok(name.to_owned())
+    found(&request)
+}
+
+/// What the subject has of an attribute, in order; nothing in place of a value that not every reader reads alike.
+fn values<'a>(request: &'a X509CertificationRequest<'_>, oid: Oid<'static>) -> impl Iterator<Item = Option<&'a str>> {
+    let attributes = request.certification_request_info.subject.iter_attributes();
+    attributes
+        .filter(move |attribute| *attribute.attr_type() == oid)
+        .map(plain)
 }
 
 /// What is in the first block. It ends at the first END, and begins at the last BEGIN before that. Where Go would go on to
