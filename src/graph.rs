@@ -11,6 +11,8 @@
 //! [`Snapshot`], which readers use without locks. Namespaces are asked about like objects, and found by the pods in them.
 
 pub mod address;
+mod bootstrap;
+mod browse;
 mod edges;
 mod facts;
 mod field;
@@ -22,16 +24,19 @@ mod store;
 mod vertex;
 
 #[cfg(test)]
-pub(crate) use self::edges::model;
+pub(crate) use self::edges::{model, seed_request};
 pub use self::{
+    browse::{Filter, Found, Listed, Part, Vertex},
     edges::{
-        Asserts, CertificateSigningRequest, CsiDriver, Edge, Meta, Node, PersistentVolume, PersistentVolumeClaim, Pod,
-        PodCertificateRequest, Relation, ResourceSlice, ServiceAccount, VolumeAttachment, Watched,
+        Asserts, BackupBucket, BackupEntry, Bastion, BootstrapServiceAccount, CertificateSigningRequest,
+        ControllerDeployment, ControllerInstallation, CredentialsBinding, CsiDriver, Edge, Gardenlet, ManagedSeed,
+        Meta, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest, Project, Relation,
+        ResourceSlice, SecretBinding, Seed, SeedClientRequest, ServiceAccount, Shoot, VolumeAttachment, Watched,
     },
-    facts::{Driver, Facts, PodFacts, TokenSource, Tokens, Uid},
+    facts::{Begins, Driver, Facts, PodFacts, TokenSource, Tokens, Uid},
     field::{Field, Template},
     path::{Path, Step},
     snapshot::{Sizes, Snapshot},
     store::Store,
-    vertex::{Key, Kind},
+    vertex::{Anchor, Key, Kind},
 };

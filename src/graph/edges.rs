@@ -5,6 +5,7 @@
 
 mod bound;
 mod driver;
+mod garden;
 mod known;
 mod meta;
 mod pod;
@@ -22,8 +23,14 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{Facts, Field, Key, Kind, PodFacts};
 
+#[cfg(test)]
+pub(crate) use self::garden::seed_request;
 pub use self::{
     bound::{PodCertificateRequest, ResourceSlice, VolumeAttachment},
+    garden::{
+        BackupBucket, BackupEntry, Bastion, BootstrapServiceAccount, ControllerDeployment, ControllerInstallation,
+        CredentialsBinding, Gardenlet, ManagedSeed, Project, SecretBinding, Seed, SeedClientRequest, Shoot,
+    },
     known::{CsiDriver, Node, PersistentVolumeClaim, ServiceAccount},
     meta::Meta,
     pod::Pod,
@@ -47,6 +54,11 @@ pub trait Asserts {
 
     /// The node it is bound to, and what that node has to know of it; of pods only.
     fn bound(&self) -> Option<(&str, PodFacts)> {
+        None
+    }
+
+    /// What else is in the graph because of it, and has the same name. It comes and goes with it.
+    fn part(&self) -> Option<&dyn Asserts> {
         None
     }
 }

@@ -11,6 +11,15 @@ pub enum Facts {
         /// For whom the driver wants service account tokens; an empty one means the API server.
         token_audiences: Vec<String>,
     },
+    Gardenlet {
+        /// Whether it is told to begin anew.
+        renews: bool,
+        begins: Begins,
+    },
+    ManagedSeed {
+        renews: bool,
+        begins: Begins,
+    },
     Node {
         uid: String,
         /// In their canonical form, in order, each once. Behind a pointer, since other facts, of which there are more, would take
@@ -24,9 +33,22 @@ pub enum Facts {
         /// The persistent volume that it is bound to; empty if none.
         volume: String,
     },
+    Seed {
+        /// When the certificate of its gardenlet expires, in seconds since 1970.
+        expires: Option<i64>,
+    },
     ServiceAccount {
         uid: String,
     },
+}
+
+/// With what a gardenlet can come to its certificate, when it may.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Begins {
+    /// It has to bring its own.
+    None,
+    ServiceAccount,
+    Token,
 }
 
 /// What is to be known of a pod that is bound to a node. None of it ever changes for one uid.

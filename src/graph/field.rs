@@ -31,7 +31,7 @@ macro_rules! templates {
 }
 
 templates! {
-    // Of pods; the second also of all else that belongs to a node.
+    // Of pods; the first also of shoots, the second of all else that belongs to a node.
     POD_NAMESPACE = "metadata.namespace",
     NODE_NAME = "spec.nodeName",
     SERVICE_ACCOUNT_NAME = "spec.serviceAccountName",
@@ -84,6 +84,69 @@ templates! {
     STORAGEOS_SECRET = "spec.storageos.secretRef",
     // Of certificate signing requests.
     USER_NAME = "spec.username",
+    // Of several kinds of Gardener. Some objects go by the name of another, and have no field that says so.
+    SAME_NAME = "the same metadata.name",
+    NAMED_AFTER = "metadata.name",
+    SEED_NAME = "spec.seedName",
+    STATUS_SEED_NAME = "status.seedName",
+    SHOOT_REF = "spec.shootRef",
+    SECRET_REF = "spec.secretRef",
+    RESOURCE_REF = "spec.resources[].resourceRef",
+    // Of backup buckets and entries.
+    CREDENTIALS_REF = "spec.credentialsRef",
+    GENERATED_SECRET = "status.generatedSecretRef",
+    BUCKET_NAME = "spec.bucketName",
+    OWNER_REFERENCE = "metadata.ownerReferences[].name",
+    // Of certificate signing requests for seeds.
+    SIGNING_REQUEST = "spec.request",
+    // Of controller deployments and installations.
+    DEPLOYMENT_CA_BUNDLE = "helm.ociRepository.caBundleSecretRef.name",
+    DEPLOYMENT_PULL_SECRET = "helm.ociRepository.pullSecretRef.name",
+    DEPLOYMENT_RESOURCE = "resources[].resourceRef",
+    DEPLOYMENT_REF = "spec.deploymentRef.name",
+    REGISTRATION_REF = "spec.registrationRef.name",
+    SEED_REF = "spec.seedRef.name",
+    // Of bindings.
+    BINDING_CREDENTIALS = "credentialsRef",
+    BINDING_SECRET = "secretRef",
+    // Of gardenlets.
+    GARDENLET_BACKUP = "spec.config.seedConfig.spec.backup.credentialsRef",
+    GARDENLET_BACKUP_SECRET = "spec.config.seedConfig.spec.backup.secretRef",
+    GARDENLET_CA_BUNDLE = "spec.deployment.helm.ociRepository.caBundleSecretRef.name",
+    GARDENLET_PULL_SECRET = "spec.deployment.helm.ociRepository.pullSecretRef.name",
+    // Of managed seeds.
+    MANAGED_SHOOT = "spec.shoot.name",
+    MANAGED_BACKUP = "spec.gardenlet.config.seedConfig.spec.backup.credentialsRef",
+    MANAGED_BACKUP_SECRET = "spec.gardenlet.config.seedConfig.spec.backup.secretRef",
+    MANAGED_RESOURCE = "spec.gardenlet.config.seedConfig.spec.resources[].resourceRef",
+    TEMPLATE_BACKUP = "spec.seedTemplate.spec.backup.credentialsRef",
+    TEMPLATE_BACKUP_SECRET = "spec.seedTemplate.spec.backup.secretRef",
+    TEMPLATE_RESOURCE = "spec.seedTemplate.spec.resources[].resourceRef",
+    // Of projects.
+    PROJECT_NAMESPACE = "spec.namespace",
+    // Of seeds. They all need what tells who the garden is, whatever they are called.
+    SEED_KIND = "kind",
+    SEED_BACKUP = "spec.backup.credentialsRef",
+    SEED_BACKUP_SECRET = "spec.backup.secretRef",
+    SEED_DNS = "spec.dns.provider.credentialsRef",
+    SEED_DNS_SECRET = "spec.dns.provider.secretRef",
+    SEED_DNS_DEFAULT = "spec.dns.defaults[].credentialsRef",
+    SEED_DNS_INTERNAL = "spec.dns.internal.credentialsRef",
+    // Of service accounts.
+    ACCOUNT_SECRET = "secrets[].name",
+    // Of shoots.
+    AUDIT_POLICY = "spec.kubernetes.kubeAPIServer.auditConfig.auditPolicy.configMapRef.name",
+    AUTHENTICATION_CONFIG = "spec.kubernetes.kubeAPIServer.structuredAuthentication.configMapName",
+    AUTHORIZATION_CONFIG = "spec.kubernetes.kubeAPIServer.structuredAuthorization.configMapName",
+    AUTHORIZATION_KUBECONFIG = "spec.kubernetes.kubeAPIServer.structuredAuthorization.kubeconfigs[].secretName",
+    CLOUD_PROFILE = "spec.cloudProfile",
+    CLOUD_PROFILE_NAME = "spec.cloudProfileName",
+    CREDENTIALS_BINDING = "spec.credentialsBindingName",
+    EXPOSURE_CLASS = "spec.exposureClassName",
+    SHOOT_ISSUER = "metadata.uid",
+    SECRET_BINDING = "spec.secretBindingName",
+    SHOOT_DNS = "spec.dns.providers[].credentialsRef",
+    SHOOT_DNS_SECRET = "spec.dns.providers[].secretName",
 }
 
 impl Template {
@@ -112,7 +175,18 @@ impl Field {
     /// What the field says of the object that has it.
     pub fn relation(self) -> Relation {
         match self.template() {
-            Template::CLAIM_REF | Template::NODE_NAME | Template::USER_NAME => Relation::BelongsTo,
+            Template::CLAIM_REF
+            | Template::MANAGED_SHOOT
+            | Template::NODE_NAME
+            | Template::OWNER_REFERENCE
+            | Template::PROJECT_NAMESPACE
+            | Template::SIGNING_REQUEST
+            | Template::SAME_NAME
+            | Template::SEED_NAME
+            | Template::SEED_REF
+            | Template::SHOOT_REF
+            | Template::STATUS_SEED_NAME
+            | Template::USER_NAME => Relation::BelongsTo,
             _ => Relation::Needs,
         }
     }

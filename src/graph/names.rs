@@ -29,8 +29,8 @@ pub(super) struct Names {
 struct Chunk {
     /// Where each text ends; the longest names together are shorter than this can say.
     ends: Vec<u16>,
-    /// `namespace/name` of all, one behind the other. Namespaces have no slash in them, and what a request asks for has none
-    /// in its name either.
+    /// The number of the kind as a character, then `namespace/name`, of all, one behind the other. Namespaces have no slash in
+    /// them, and what a request asks for has none in its name either.
     text: String,
 }
 
@@ -95,10 +95,22 @@ impl Names {
 
     pub(super) fn get(&self, id: Id) -> Option<Key<'_>> {
         let (chunk, at) = id.place();
-        let text = self.chunks.get(chunk)?.get(at)?;
+        let (_, text) = self.chunks.get(chunk)?.get(at)?.split_at_checked(1)?;
         let (namespace, name) = text.split_once('/')?;
         let kind = id.kind();
         Some(Key { kind, namespace, name })
+    }
+
+    /// Every object there is, by number.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Id, Key<'_>)> {
+        let chunks = self.chunks.iter().zip((0..).step_by(CHUNK));
+        let texts = chunks.flat_map(|(chunk, first)| chunk.texts().zip(first..));
+        texts.filter_map(|(text, number)| {
+            let (kind, text) = text.split_at_checked(1)?;
+            let kind = *Kind::ALL.get(usize::from(*kind.as_bytes().first()?))?;
+            let (namespace, name) = text.split_once('/')?;
+            Some((Id::new(kind, number)?, Key { kind, namespace, name }))
+        })
     }
 
     /// Whether the number stands for this very object.
@@ -108,7 +120,8 @@ impl Names {
 
     /// Gives a number to an object. Numbers are given in order, or again after [`Self::clear`].
     pub(super) fn set(&mut self, id: Id, key: Key<'_>) {
-        self.write(id, &[key.namespace, "/", key.name].concat());
+        let kind = char::from(key.kind as u8);
+        self.write(id, &format!("{kind}{}/{}", key.namespace, key.name));
     }
 
     pub(super) fn clear(&mut self, id: Id) {
@@ -130,6 +143,16 @@ impl Chunk {
     fn get(&self, at: usize) -> Option<&str> {
         let end = *self.ends.get(at)?;
         self.text.get(self.start(at)..usize::from(end))
+    }
+
+    /// In order; nothing for a number that nobody has.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let text = self.text.get(start..usize::from(*end)).unwrap_or_default();
+            start = usize::from(*end);
+            text
+        })
     }
 
     fn start(&self, at: usize) -> usize {
@@ -191,6 +214,9 @@ mod tests {
         for number in (0..200).filter(|number| ![3, 4, 70].contains(number)) {
             assert!(names.is(id(number), secret(&text(number))), "{number}");
         }
+        let all: Vec<_> = names.iter().collect();
+        assert_eq!(all.len(), 199);
+        assert!(all.contains(&(of(Kind::Node, 3), node)) && all.iter().all(|(id, key)| names.is(*id, *key)));
         for number in 0..200 {
             assert!(before.is(id(number), secret(&text(number))), "{number}");
         }

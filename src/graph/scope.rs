@@ -3,6 +3,8 @@
 //! Nodes share nothing here. What a question costs depends on the one node's own pods, however many nodes, pods or volumes
 //! use the same secret, and a change touches the scopes of the nodes it concerns.
 
+use std::sync::Arc;
+
 use super::{Field, PodFacts, names::Id};
 
 /// What a pod is found by: the hash of its namespace, so that those of one namespace stand together, and its number.
@@ -22,25 +24,27 @@ pub(super) struct Arrow {
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     arrows: Vec<Arrow>,
-    /// The pods that are bound to the node, sorted.
-    pods: Vec<(Place, PodFacts)>,
+    pods: Arc<Pods>,
 }
 
-/// Room for the edges of a few more pods, so that a copy that is changed is not copied again.
-const ROOM: usize = 32;
+/// The pods that are bound to the node, sorted. Shared by the scopes of a node for as long as it has the same.
+type Pods = Vec<(Place, PodFacts)>;
+
+/// A scope that is being changed: what it was, what comes and what goes. Its edges are copied once, when all changes are made,
+/// however many there are.
+#[derive(Debug)]
+pub(super) struct Draft {
+    was: Arc<Scope>,
+    /// Sorted; it was without them.
+    new: Vec<Arrow>,
+    /// Sorted; it was with them.
+    gone: Vec<Arrow>,
+    pods: Arc<Pods>,
+}
 
 impl Scope {
-    /// A copy to change.
-    pub(super) fn edit(&self) -> Self {
-        let mut arrows = Vec::with_capacity(self.arrows.len() + ROOM);
-        arrows.extend_from_slice(&self.arrows);
-        let pods = self.pods.clone();
-        Self { arrows, pods }
-    }
-
     pub(super) fn pod(&self, pod: Place) -> Option<&PodFacts> {
-        let at = self.pods.binary_search_by_key(&pod, |(place, _)| *place).ok()?;
-        self.pods.get(at).map(|(_, facts)| facts)
+        pod_in(&self.pods, pod)
     }
 
     /// The pods in any namespace whose name has this hash.
@@ -49,41 +53,6 @@ impl Scope {
         let since = self.pods.get(start..).unwrap_or_default().iter();
         let same = since.take_while(move |((namespace, _), _)| *namespace == hash);
         same.map(|((_, pod), facts)| (*pod, facts))
-    }
-
-    pub(super) fn bind(&mut self, pod: Place, facts: PodFacts) {
-        match self.pods.binary_search_by_key(&pod, |(place, _)| *place) {
-            Ok(at) => {
-                if let Some(bound) = self.pods.get_mut(at) {
-                    bound.1 = facts;
-                }
-            }
-            Err(at) => self.pods.insert(at, (pod, facts)),
-        }
-    }
-
-    pub(super) fn unbind(&mut self, pod: Place) {
-        if let Ok(at) = self.pods.binary_search_by_key(&pod, |(place, _)| *place) {
-            self.pods.remove(at);
-        }
-    }
-
-    /// Adds an edge. Says whether it is the first one from its object.
-    pub(super) fn insert(&mut self, arrow: Arrow) -> bool {
-        let first = self.from(arrow.hash, arrow.from).is_empty();
-        if let Err(at) = self.arrows.binary_search(&arrow) {
-            self.arrows.insert(at, arrow);
-        }
-        first
-    }
-
-    /// Takes an edge away. Says whether it was there and the last one from its object.
-    pub(super) fn remove(&mut self, arrow: Arrow) -> bool {
-        let Ok(at) = self.arrows.binary_search(&arrow) else {
-            return false;
-        };
-        self.arrows.remove(at);
-        self.from(arrow.hash, arrow.from).is_empty()
     }
 
     /// The edges from any object whose name has this hash, and what stands behind them.
@@ -107,26 +76,152 @@ impl Scope {
         self.arrows.get(start..).unwrap_or_default()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.arrows.is_empty()
+    /// All of them.
+    pub(super) fn arrows(&self) -> &[Arrow] {
+        &self.arrows
     }
 
-    /// Gives back what it has too much of, before it is kept.
-    pub(super) fn shrink(&mut self) {
-        self.arrows.shrink_to_fit();
-        self.pods.shrink_to_fit();
+    /// Only the edges from an object whose name has this hash.
+    fn same(&self, hash: u32) -> &[Arrow] {
+        let found = self.find(hash);
+        let is_same = |arrow: &Arrow| arrow.hash == hash;
+        // They are few, and everything stands behind them.
+        let mut end = 1;
+        while found.get(end).is_some_and(is_same) {
+            end *= 2;
+        }
+        let found = found.get(..end).unwrap_or(found);
+        found.get(..found.partition_point(is_same)).unwrap_or_default()
     }
 
-    fn from(&self, hash: u32, from: Id) -> &[Arrow] {
-        let rest = self.since(|arrow| (arrow.hash, arrow.from) < (hash, from));
-        match rest.first() {
-            Some(arrow) if arrow.from == from => rest,
-            _ => &[],
+    fn has(&self, arrow: Arrow) -> bool {
+        self.same(arrow.hash).binary_search(&arrow).is_ok()
+    }
+}
+
+impl Draft {
+    pub(super) fn new(was: Arc<Scope>) -> Self {
+        Self {
+            new: Vec::new(),
+            gone: Vec::new(),
+            pods: Arc::clone(&was.pods),
+            was,
         }
     }
 
-    fn since(&self, before: impl Fn(&Arrow) -> bool) -> &[Arrow] {
-        let start = self.arrows.partition_point(before);
-        self.arrows.get(start..).unwrap_or_default()
+    pub(super) fn pod(&self, pod: Place) -> Option<&PodFacts> {
+        pod_in(&self.pods, pod)
     }
+
+    pub(super) fn bind(&mut self, pod: Place, facts: PodFacts) {
+        let pods = Arc::make_mut(&mut self.pods);
+        match pods.binary_search_by_key(&pod, |(place, _)| *place) {
+            Ok(at) => {
+                if let Some(bound) = pods.get_mut(at) {
+                    bound.1 = facts;
+                }
+            }
+            Err(at) => pods.insert(at, (pod, facts)),
+        }
+    }
+
+    pub(super) fn unbind(&mut self, pod: Place) {
+        if let Ok(at) = self.pods.binary_search_by_key(&pod, |(place, _)| *place) {
+            Arc::make_mut(&mut self.pods).remove(at);
+        }
+    }
+
+    /// Adds an edge. Says whether it is the first one from its object.
+    pub(super) fn insert(&mut self, arrow: Arrow) -> bool {
+        let is_first = !self.leads(arrow);
+        if let Ok(at) = self.gone.binary_search(&arrow) {
+            self.gone.remove(at);
+        } else if let Err(at) = self.new.binary_search(&arrow)
+            && !self.was.has(arrow)
+        {
+            self.new.insert(at, arrow);
+        }
+        is_first
+    }
+
+    /// Takes an edge away. Says whether it was there and the last one from its object.
+    pub(super) fn remove(&mut self, arrow: Arrow) -> bool {
+        if let Ok(at) = self.new.binary_search(&arrow) {
+            self.new.remove(at);
+        } else if let Err(at) = self.gone.binary_search(&arrow)
+            && self.was.has(arrow)
+        {
+            self.gone.insert(at, arrow);
+        } else {
+            return false;
+        }
+        !self.leads(arrow)
+    }
+
+    /// What has come of it. Nothing if there are no edges any more.
+    pub(super) fn finish(self) -> Option<Arc<Scope>> {
+        let Self {
+            was,
+            new,
+            gone,
+            mut pods,
+        } = self;
+        let edges = was.arrows.len() + new.len() - gone.len();
+        if edges == 0 {
+            return None;
+        }
+        if new.is_empty() && gone.is_empty() && Arc::ptr_eq(&pods, &was.pods) {
+            return Some(was);
+        }
+        if let Some(changed) = Arc::get_mut(&mut pods) {
+            changed.shrink_to_fit();
+        }
+        let mut arrows = Vec::with_capacity(edges);
+        let mut rest = was.arrows.as_slice();
+        let mut gone = gone.as_slice();
+        for arrow in new {
+            let before = gone.partition_point(|one| *one < arrow);
+            let (now, later) = gone.split_at_checked(before).unwrap_or_default();
+            rest = without(&mut arrows, rest, now);
+            gone = later;
+            let (before, behind) = split(rest, arrow);
+            arrows.extend_from_slice(before);
+            arrows.push(arrow);
+            rest = behind;
+        }
+        let rest = without(&mut arrows, rest, gone);
+        arrows.extend_from_slice(rest);
+        Some(Arc::new(Scope { arrows, pods }))
+    }
+
+    /// Whether there is any edge from the object that this one comes from.
+    fn leads(&self, arrow: Arrow) -> bool {
+        let count = |arrows: &[Arrow]| {
+            let place = (arrow.hash, arrow.from);
+            let start = arrows.partition_point(|one| (one.hash, one.from) < place);
+            let since = arrows.get(start..).unwrap_or_default();
+            since.partition_point(|one| (one.hash, one.from) == place)
+        };
+        count(&self.new) > 0 || count(self.was.same(arrow.hash)) > count(&self.gone)
+    }
+}
+
+/// Copies edges up to the last one that is gone, but none of those, and returns what stands behind them.
+fn without<'a>(into: &mut Vec<Arrow>, mut rest: &'a [Arrow], gone: &[Arrow]) -> &'a [Arrow] {
+    for arrow in gone {
+        let (before, behind) = split(rest, *arrow);
+        into.extend_from_slice(before);
+        rest = behind.get(1..).unwrap_or_default();
+    }
+    rest
+}
+
+fn split(arrows: &[Arrow], at: Arrow) -> (&[Arrow], &[Arrow]) {
+    let at = arrows.partition_point(|arrow| *arrow < at);
+    arrows.split_at_checked(at).unwrap_or_default()
+}
+
+fn pod_in(pods: &Pods, pod: Place) -> Option<&PodFacts> {
+    let at = pods.binary_search_by_key(&pod, |(place, _)| *place).ok()?;
+    pods.get(at).map(|(_, facts)| facts)
 }

@@ -6,7 +6,7 @@ use foldhash::quality::RandomState;
 use rpds::HashTrieMapSync;
 
 use super::{
-    Facts, Key, Kind, PodFacts, Template,
+    Anchor, Facts, Key, Kind, PodFacts, Template,
     address::Addresses,
     names::Names,
     path::{Path, Step},
@@ -17,8 +17,9 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(super) generation: u64,
+    pub(super) anchor: Anchor,
     pub(super) names: Names,
-    /// By the name of the node.
+    /// By the name of the node, or of the seed.
     pub(super) scopes: HashTrieMapSync<Box<str>, Arc<Scope>, RandomState>,
     /// By the object, as it is written.
     facts: HashTrieMapSync<Box<str>, Facts, RandomState>,
@@ -40,6 +41,7 @@ impl Default for Snapshot {
         let names = Names::default();
         Self {
             generation: 0,
+            anchor: Anchor::default(),
             scopes: HashTrieMapSync::new_with_hasher_and_ptr_kind(names.hasher().clone()),
             facts: HashTrieMapSync::new_with_hasher_and_ptr_kind(names.hasher().clone()),
             addresses: Addresses::new(names.hasher().clone()),
@@ -50,6 +52,14 @@ impl Default for Snapshot {
 }
 
 impl Snapshot {
+    /// Of nothing yet.
+    pub fn empty(anchor: Anchor) -> Self {
+        Self {
+            anchor,
+            ..Self::default()
+        }
+    }
+
     /// Rises with every state that is published.
     pub fn generation(&self) -> u64 {
         self.generation
@@ -62,25 +72,62 @@ impl Snapshot {
         }
     }
 
-    /// Whether the arrows lead from the object to the node.
+    /// Where its paths end.
+    pub fn anchor(&self) -> Anchor {
+        self.anchor
+    }
+
+    /// Whether the arrows lead from the object to the node. One that is known leads to itself.
     pub fn reaches(&self, node: &str, key: Key<'_>) -> bool {
+        if key.kind == self.anchor.kind() && key.name == node {
+            return key.namespace.is_empty() && self.knows(node);
+        }
         self.scopes
             .get(node)
             .is_some_and(|scope| self.arrow(scope, key).is_some())
     }
 
+    /// The same, if the first step leads to an object of that kind.
+    pub fn reaches_by(&self, node: &str, key: Key<'_>, next: Kind) -> bool {
+        let scope = self.scopes.get(node);
+        scope.is_some_and(|scope| self.arrows(scope, key).any(|arrow| arrow.to.kind() == next))
+    }
+
+    /// Objects of a kind that the object leads to the node by, in one step.
+    pub fn next(&self, node: &str, key: Key<'_>, kind: Kind) -> impl Iterator<Item = Key<'_>> {
+        let scope = self.scopes.get(node).into_iter();
+        let arrows = scope.flat_map(move |scope| self.arrows(scope, key));
+        let of_kind = arrows.filter(move |arrow| arrow.to.kind() == kind);
+        of_kind.filter_map(|arrow| self.names.get(arrow.to))
+    }
+
     /// The way from the node to the object, if there is one.
     pub fn path(&self, node: &str, key: Key<'_>) -> Option<Path> {
         let scope = self.scopes.get(node)?;
+        self.lead(node, scope, key, self.arrow(scope, key)?)
+    }
+
+    /// The same, if the first step from the object leads to one of that kind.
+    pub fn path_by(&self, node: &str, key: Key<'_>, next: Kind) -> Option<Path> {
+        let scope = self.scopes.get(node)?;
+        let first = self.arrows(scope, key).find(|arrow| arrow.to.kind() == next)?;
+        self.lead(node, scope, key, first)
+    }
+
+    /// Every step leads to a kind that stands before the last one's, or from a seed to another one, so this ends.
+    fn lead(&self, node: &str, scope: &Scope, key: Key<'_>, first: Arrow) -> Option<Path> {
         let mut steps = Vec::new();
-        let mut at = key;
-        // Every step leads to a kind that stands before the last one's, so this ends.
-        while let Some(arrow) = self.arrow(scope, at) {
+        let (mut at, mut next) = (key, Some(first));
+        while let Some(arrow) = next {
             steps.push(Step::new(at, arrow.field));
             at = self.names.get(arrow.to)?;
+            if at.kind == self.anchor.kind() {
+                break;
+            }
+            next = self.arrow(scope, at);
         }
         steps.reverse();
-        (!steps.is_empty()).then(|| Path::new(node, steps))
+        Some(Path::new(node, steps))
     }
 
     /// The nodes that may read the object, sorted.
@@ -131,23 +178,33 @@ impl Snapshot {
 
     /// Whether anything is known of the node: it is there, or something belongs to it.
     pub fn knows(&self, node: &str) -> bool {
-        self.scopes.contains_key(node) || self.facts(Key::cluster(Kind::Node, node)).is_some()
+        // A seed that is there has at least its namespace; the facts of one need not be looked for, which costs an allocation.
+        let is_there = || self.anchor == Anchor::Node && self.facts(Key::cluster(Kind::Node, node)).is_some();
+        self.scopes.contains_key(node) || is_there()
     }
 
     /// Any edge from the object that leads to the node whose scope it is.
     fn arrow(&self, scope: &Scope, key: Key<'_>) -> Option<Arrow> {
-        let hash = self.names.hash(key);
-        if key.kind == Kind::Namespace {
-            return self.inside(scope, key, hash);
+        if key.kind == Kind::Namespace && self.anchor == Anchor::Node {
+            return self.inside(scope, key, self.names.hash(key));
         }
+        self.arrows(scope, key).next()
+    }
+
+    /// All of them.
+    fn arrows(&self, scope: &Scope, key: Key<'_>) -> impl Iterator<Item = Arrow> {
+        let hash = self.names.hash(key);
         let mut last = None;
-        let same = scope.find(hash).iter().take_while(|arrow| arrow.hash == hash);
-        let mut found = same.filter(|arrow| {
+        let same = scope.find(hash).iter().take_while(move |arrow| arrow.hash == hash);
+        let found = same.filter(move |arrow| {
             // Many edges of one object stand together; its name need not be compared for each.
-            let seen = last.replace(arrow.from) == Some(arrow.from);
-            !seen && self.names.is(arrow.from, key)
+            let (from, is) = last
+                .filter(|(from, _)| *from == arrow.from)
+                .unwrap_or_else(|| (arrow.from, self.names.is(arrow.from, key)));
+            last = Some((from, is));
+            is
         });
-        found.next().copied()
+        found.copied()
     }
 
     /// The same of a namespace. Every pod would have to have such an edge, so none has: it follows from the name of the pod.

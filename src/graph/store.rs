@@ -1,7 +1,8 @@
 //! Keeps what every object asserts, and publishes what follows from it.
 //!
 //! The rule that everything here serves: an edge is in the scope of a node exactly if its far end is the node or has an
-//! edge in the scope of that node itself. When an edge comes or goes, that is put right from its near end outwards.
+//! edge in the scope of that node itself. When an edge comes or goes, that is put right from its near end outwards. In the graph
+//! of seeds, read seed for node: paths end at either, and lead through neither.
 
 mod links;
 
@@ -14,15 +15,16 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use super::{
-    Asserts, Field, Key, Kind, PodFacts, Relation, Snapshot,
+    Anchor, Asserts, Facts, Field, Key, Kind, PodFacts, Relation, Snapshot,
     names::{Id, MAX_NAME, Names},
-    scope::{Place, Scope},
+    scope::{Draft, Place},
     snapshot::Sizes,
 };
 
 /// The one writer.
 #[derive(Debug, Default)]
 pub struct Store {
+    anchor: Anchor,
     names: Names,
     ids: HashTable<Id>,
     entries: Vec<Entry>,
@@ -35,12 +37,14 @@ pub struct Store {
     needed: BTreeSet<(Id, Id)>,
     belonged: BTreeSet<(Id, Id)>,
     /// Scopes that differ from the published ones.
-    changed: HashMap<Id, Scope, FixedState>,
+    changed: HashMap<Id, Draft, FixedState>,
     facts_changed: bool,
-    /// How many objects assert something, or could, by the number of their kind.
-    counts: [usize; Kind::ALL.len()],
+    /// How many objects assert something, or could.
+    counts: HashMap<Kind, usize, FixedState>,
     published: Snapshot,
     sizes: Sizes,
+    /// How often something was not as it had been.
+    revision: u64,
 }
 
 /// Numbers that there is always room for.
@@ -63,6 +67,15 @@ struct Assertion {
 }
 
 impl Store {
+    /// For paths that end there.
+    pub fn new(anchor: Anchor) -> Self {
+        Self {
+            anchor,
+            published: Snapshot::empty(anchor),
+            ..Self::default()
+        }
+    }
+
     /// Takes the object as it is now, in place of what it was.
     pub fn apply(&mut self, object: &dyn Asserts) {
         let key = object.key();
@@ -84,10 +97,16 @@ impl Store {
         now.dedup_by_key(|assertion| (assertion.other, assertion.relation()));
         self.replace(owner, Some(now.into_boxed_slice()));
         if let Some(facts) = object.facts() {
-            self.facts_changed |= self.published.learn(key, facts);
+            let learned = self.published.learn(key, facts);
+            self.facts_changed |= learned;
+            self.revision += u64::from(learned);
         }
         if let Some((node, facts)) = object.bound() {
             self.bind(owner, node, facts);
+        }
+        match object.part() {
+            Some(part) => self.apply(part),
+            None => self.drop_part(owner),
         }
     }
 
@@ -113,9 +132,29 @@ impl Store {
         }
     }
 
+    /// What is known of an object beside its edges.
+    pub fn facts(&self, key: Key<'_>) -> Option<&Facts> {
+        self.published.facts(key)
+    }
+
+    /// The watched objects of a kind.
+    pub fn keys(&self, kind: Kind) -> impl Iterator<Item = Key<'_>> {
+        let owners = self.asserted.keys().filter(move |owner| owner.kind() == kind);
+        owners.filter_map(|owner| self.names.get(*owner))
+    }
+
     /// How many watched objects of the kind there are.
     pub fn count(&self, kind: Kind) -> usize {
-        self.counts.get(kind as usize).copied().unwrap_or_default()
+        self.counts.get(&kind).copied().unwrap_or_default()
+    }
+
+    pub fn anchor(&self) -> Anchor {
+        self.anchor
+    }
+
+    /// Rises with every object that says something else than before, or is gone.
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// Whether there is anything to publish.
@@ -125,13 +164,11 @@ impl Store {
 
     /// What readers see from now on. Costs as much as the scopes that have changed.
     pub fn publish(&mut self) -> Arc<Snapshot> {
-        for (node, mut scope) in std::mem::take(&mut self.changed) {
+        for (node, scope) in std::mem::take(&mut self.changed) {
             let name = self.names.get(node).map_or("", |key| key.name);
-            if scope.is_empty() {
-                self.published.scopes.remove_mut(name);
-            } else {
-                scope.shrink();
-                self.published.scopes.insert_mut(name.into(), Arc::new(scope));
+            match scope.finish() {
+                Some(scope) => self.published.scopes.insert_mut(name.into(), scope),
+                None => drop(self.published.scopes.remove_mut(name)),
             }
             self.release(node);
         }
@@ -150,6 +187,7 @@ impl Store {
         if before == now {
             return;
         }
+        self.revision += 1;
         let (was, is) = (
             before.as_deref().unwrap_or_default(),
             now.as_deref().unwrap_or_default(),
@@ -186,6 +224,7 @@ impl Store {
                 if let Some(key) = self.names.get(owner) {
                     self.facts_changed |= self.published.forget(key);
                 }
+                self.drop_part(owner);
             }
         }
         for assertion in was {
@@ -196,16 +235,27 @@ impl Store {
         }
     }
 
+    /// What comes with an object goes with it.
+    fn drop_part(&mut self, owner: Id) {
+        let part = owner.kind().part().zip(self.names.get(owner));
+        let part = part.and_then(|(kind, key)| self.find(Key { kind, ..key }));
+        if let Some(part) = part {
+            self.replace(part, None);
+        }
+    }
+
     /// Notes what the node has to know of a pod that was bound to it.
     fn bind(&mut self, pod: Id, node: &str, facts: PodFacts) {
         let Some(node) = self.find(Key::cluster(Kind::Node, node)) else {
             return;
         };
         let name = self.names.get(node).map_or("", |key| key.name);
-        let published = || self.published.scopes.get(name).map(|scope| &**scope);
-        let scope = self.changed.get(&node).or_else(published);
         let place = self.place(pod);
-        if scope.and_then(|scope| scope.pod(place)) != Some(&facts) {
+        let bound = match self.changed.get(&node) {
+            Some(changed) => changed.pod(place),
+            None => self.published.scopes.get(name).and_then(|scope| scope.pod(place)),
+        };
+        if bound != Some(&facts) {
             self.scope(node).bind(place, facts);
         }
     }
@@ -217,7 +267,7 @@ impl Store {
     }
 
     /// The scope of a node, to change it.
-    fn scope(&mut self, node: Id) -> &mut Scope {
+    fn scope(&mut self, node: Id) -> &mut Draft {
         let vacant = match self.changed.entry(node) {
             hash_map::Entry::Occupied(changed) => return changed.into_mut(),
             hash_map::Entry::Vacant(vacant) => vacant,
@@ -228,7 +278,7 @@ impl Store {
         }
         let name = self.names.get(node).map_or("", |key| key.name);
         let published = self.published.scopes.get(name);
-        vacant.insert(published.map(|scope| scope.edit()).unwrap_or_default())
+        vacant.insert(Draft::new(published.cloned().unwrap_or_default()))
     }
 
     fn find(&self, key: Key<'_>) -> Option<Id> {
@@ -268,9 +318,8 @@ impl Store {
     }
 
     fn recount(&mut self, owner: Id, by: isize) {
-        if let Some(count) = self.counts.get_mut(owner.kind() as usize) {
-            *count = count.saturating_add_signed(by);
-        }
+        let count = self.counts.entry(owner.kind()).or_default();
+        *count = count.saturating_add_signed(by);
     }
 
     fn hold(&mut self, id: Id) {

@@ -220,6 +220,8 @@ fn every_template_is_the_path_of_a_reference() {
     let mut paths: BTreeSet<&str> = all.map(|(path, _)| *path).collect();
     // Where a pod is needs no edge of its own.
     paths.insert("metadata.namespace");
+    let garden = super::garden::paths();
+    paths.extend(garden.iter().map(String::as_str));
     let templates: BTreeSet<&str> = Template::paths().iter().copied().collect();
     assert_eq!(templates, paths);
     assert_eq!(templates.len(), Template::paths().len());

@@ -1,7 +1,7 @@
 //! Puts scopes right when an edge comes or goes.
 
 use super::{Assertion, Id, Store};
-use crate::graph::{Field, Kind, Relation, scope::Arrow};
+use crate::graph::{Field, Relation, scope::Arrow};
 
 impl Store {
     pub(super) fn link(&mut self, owner: Id, new: &[Assertion]) {
@@ -38,6 +38,10 @@ impl Store {
 
     /// The edge leads to the node. If it is the first of its object that does, all edges to that object do too now.
     fn enter(&mut self, node: Id, from: Id, to: Id, field: Field) {
+        if from == node {
+            // It is there already.
+            return;
+        }
         let arrow = self.arrow(from, to, field);
         if self.scope(node).insert(arrow) {
             for (other, field) in self.inward(from) {
@@ -48,6 +52,9 @@ impl Store {
 
     /// The same the other way round.
     fn leave(&mut self, node: Id, from: Id, to: Id, field: Field) {
+        if from == node {
+            return;
+        }
         let arrow = self.arrow(from, to, field);
         if self.scope(node).remove(arrow) {
             for (other, field) in self.inward(from) {
@@ -66,7 +73,7 @@ impl Store {
         let mut nodes = Vec::new();
         let mut ahead = vec![id];
         while let Some(id) = ahead.pop() {
-            if id.kind() == Kind::Node {
+            if id.kind().is_anchor() {
                 nodes.push(id);
                 continue;
             }
@@ -78,9 +85,10 @@ impl Store {
         nodes
     }
 
-    /// The objects that lead to this one directly, and by which field.
+    /// The objects that lead to this one directly, and by which field. What leads to the end of a path leads no further, even if
+    /// that belongs to somebody itself: what is on a seed is not for whoever runs the shoot that the seed is.
     fn inward(&self, id: Id) -> Vec<(Id, Field)> {
-        if id.kind().is_leaf() {
+        if self.anchor.is_leaf(id.kind()) || id.kind().is_anchor() {
             return Vec::new();
         }
         let mentioned = self.mentioned(id, Relation::BelongsTo).filter_map(|owner| {
@@ -112,8 +120,8 @@ impl Store {
     /// Notes, or forgets, that the object is mentioned. Where paths only begin or end, nobody needs to know by whom.
     fn mention(&mut self, owner: Id, assertion: Assertion, mentioned: bool) {
         let other = assertion.other;
-        debug_assert!(assertion.relation() == Relation::Needs || !other.kind().is_leaf());
-        if other.kind().is_leaf() || other.kind() == Kind::Node {
+        debug_assert!(assertion.relation() == Relation::Needs || !self.anchor.is_leaf(other.kind()));
+        if self.anchor.is_leaf(other.kind()) || other.kind().is_anchor() {
             return;
         }
         let mentions = match assertion.relation() {

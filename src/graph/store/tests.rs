@@ -1,5 +1,7 @@
 //! The store against a naive model: a set of objects with their edges, searched from scratch for every question.
 
+mod garden;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use proptest::{collection::vec, prelude::*};
