@@ -9,6 +9,7 @@ mod explain;
 mod extra;
 mod forbidden;
 mod node;
+mod seed;
 
 use std::sync::Arc;
 
@@ -18,12 +19,13 @@ pub use self::{
     extra::{EVERYTHING, ExtraResources, ExtraRule, ExtraRules, ExtraTarget},
     forbidden::{acting, rejection},
     node::NodeRules,
+    seed::{Profile, SeedRules},
 };
 use crate::{
     api::names,
-    caller::{Caller, Kind},
+    caller::{Caller, Kind, Seed},
     decision::{Decision, Evidence, Reason, Verdict},
-    graph::{Key, Snapshot},
+    graph::{self, Anchor, Key, Path, Snapshot},
     quarantine::Quarantine,
     rejection::Rejection,
     request::{Head, RequestInfo},
@@ -56,6 +58,8 @@ pub enum Fallback {
 pub struct Authorizer {
     pub nodes: Fallback,
     pub node_rules: NodeRules,
+    /// Nothing where seeds are like anybody else.
+    pub seeds: Option<SeedRules>,
     /// Which rules are enforced.
     pub modes: Modes,
     /// Holders of a bootstrap token, which is what they are forwarded with.
@@ -71,6 +75,25 @@ pub struct Authorizer {
 }
 
 const NODES_FALLBACK: &str = "callers.nodes.fallback";
+pub const SEEDS_FALLBACK: &str = "callers.seeds.fallback";
+
+/// What the graph has to say for a request to be allowed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Needed<'a> {
+    pub key: Key<'a>,
+    /// The kind that the first step has to lead to, if that matters.
+    pub by: Option<graph::Kind>,
+}
+
+impl Needed<'_> {
+    /// The way from a node or seed to the object, if there is one that counts.
+    pub fn path(&self, end: &str, graph: &Snapshot) -> Option<Path> {
+        match self.by {
+            None => graph.path(end, self.key),
+            Some(by) => graph.path_by(end, self.key, by),
+        }
+    }
+}
 
 /// A request that was allowed.
 ///
@@ -133,15 +156,13 @@ impl Authorizer {
         self.authorize(denied.caller, denied.head, quarantine, graph)
     }
 
-    /// Lets pass what was refused, if the rule that refuses it is not enforced.
+    /// Lets pass what was refused, if the rule that refuses it is not enforced, or leaves it to upstream.
     pub fn condone(&self, denied: Box<Denied>) -> Result<Authorized, Box<Denied>> {
-        match self.modes.of_any(denied.decision.evidence.rule()) {
-            Mode::Enforce => Err(denied),
-            mode => {
-                let Denied { caller, head, decision } = *denied;
-                let decision = decision.condone(mode);
-                Ok(Authorized { caller, head, decision })
-            }
+        let Denied { caller, head, decision } = *denied;
+        let decision = self.settled(decision, &caller);
+        match decision.verdict {
+            Verdict::Allow => Ok(Authorized { caller, head, decision }),
+            Verdict::Deny => Err(Box::new(Denied { caller, head, decision })),
         }
     }
 
@@ -154,11 +175,31 @@ impl Authorizer {
 
     /// The decision alone, for whoever wants to know and not to act. It allocates nothing.
     pub fn decide(&self, attributes: Attributes<'_>) -> Decision {
-        let decision = self.rule_on(attributes);
-        match (decision.verdict, self.modes.of_any(decision.evidence.rule())) {
-            (Verdict::Allow, _) | (Verdict::Deny, Mode::Enforce) => decision,
-            (Verdict::Deny, mode) => decision.condone(mode),
+        self.settled(self.rule_on(attributes), attributes.caller)
+    }
+
+    /// What becomes of a refusal.
+    fn settled(&self, decision: Decision, caller: &Caller) -> Decision {
+        let rule = decision.evidence.rule();
+        match (decision.verdict, self.modes.of_any(rule), rule) {
+            (Verdict::Allow, ..) => decision,
+            (Verdict::Deny, Mode::Enforce, Some(rule)) if rule.is_about_seeds() && self.leaves(caller) => Decision {
+                verdict: Verdict::Allow,
+                evidence: Evidence::Fallback {
+                    rule,
+                    key: SEEDS_FALLBACK,
+                },
+                ..decision
+            },
+            (Verdict::Deny, Mode::Enforce, _) => decision,
+            (Verdict::Deny, mode, _) => decision.condone(mode),
         }
+    }
+
+    /// Whether what the rules for seeds do not allow is left to upstream.
+    fn leaves(&self, caller: &Caller) -> bool {
+        let rules = self.seeds.filter(|rules| rules.profile.seed(caller).is_some());
+        rules.is_some_and(|rules| rules.fallback == Fallback::Upstream)
     }
 
     /// What the rules say, whether they are enforced or not.
@@ -180,7 +221,8 @@ impl Authorizer {
                 };
                 extra().unwrap_or_else(|| fallback(self.bootstrap, evidence, "this gate is not for joining"))
             }
-            Kind::Other => {
+            Kind::Seed(seed) if self.seed(attributes.caller).is_some() => self.by_seed(seed, attributes),
+            Kind::Seed(_) | Kind::Other => {
                 let evidence = Evidence::Fallback {
                     rule: Rule::CallersOthers,
                     key: "callers.others",
@@ -197,22 +239,69 @@ impl Authorizer {
         stopped.or_else(|| self.masters(caller))
     }
 
-    /// The object in the graph that the decision about a request depends on, if it depends on one.
-    pub fn dependency<'a>(&self, caller: &Caller, info: &'a RequestInfo) -> Option<Key<'a>> {
-        let Kind::Node(node) = &caller.kind else { return None };
-        match self.node_rules.judge(node, info, &self.modes) {
-            (_, Opinion::IfRelated(key)) => Some(key),
-            _ => None,
+    /// The seed that a caller speaks for, where there are rules for seeds.
+    pub fn seed<'a>(&self, caller: &'a Caller) -> Option<&'a Seed> {
+        self.seeds?.profile.seed(caller)
+    }
+
+    /// Where the paths end that decide about a caller, and the name of that end; nothing for those whom no graph knows.
+    pub fn anchor<'a>(&self, caller: &'a Caller) -> Option<(Anchor, &'a str)> {
+        match &caller.kind {
+            Kind::Node(node) => Some((Anchor::Node, node)),
+            _ => self.seed(caller).map(|seed| (Anchor::Seed, seed.name.as_str())),
+        }
+    }
+
+    /// What the decision about a request depends on in the graph, if it depends on anything there.
+    pub fn dependency<'a>(&self, caller: &Caller, info: &'a RequestInfo) -> Option<Needed<'a>> {
+        let opinion = match &caller.kind {
+            Kind::Node(node) => self.node_rules.judge(node, info, &self.modes).1,
+            _ => self.seeds?.judge(self.seed(caller)?, info).1,
+        };
+        match opinion {
+            Opinion::IfRelated(key) => Some(Needed { key, by: None }),
+            Opinion::IfRelatedBy(key, by) => Some(Needed { key, by: Some(by) }),
+            Opinion::Allow | Opinion::None(_) => None,
         }
     }
 
     /// The decision with the path that it was made from, for whoever reads about it later.
     pub fn traced(&self, mut decision: Decision, caller: &Caller, info: &RequestInfo, graph: &Snapshot) -> Decision {
-        if let (Evidence::Related { path, .. }, Kind::Node(node)) = (&mut decision.evidence, &caller.kind) {
-            let key = self.dependency(caller, info);
-            *path = key.and_then(|key| graph.path(node, key)).map(|path| path.to_string());
+        if let (Evidence::Related { path, .. }, Some((_, end))) = (&mut decision.evidence, self.anchor(caller)) {
+            let needed = self.dependency(caller, info);
+            *path = needed
+                .and_then(|needed| needed.path(end, graph))
+                .map(|path| path.to_string());
         }
         decision
+    }
+
+    /// What the rules for seeds have no opinion on may be something that everybody may do.
+    fn by_seed(&self, seed: &Seed, attributes: Attributes<'_>) -> Decision {
+        let Attributes { info, graph, .. } = attributes;
+        let (rule, opinion) = match self.seeds {
+            Some(rules) => rules.judge(seed, info),
+            None => (Rule::SeedUnlisted, Opinion::None(Reason::None)),
+        };
+        debug_assert_eq!(
+            graph.anchor(),
+            Anchor::Seed,
+            "a seed is held against the graph of seeds"
+        );
+        let (reason, evidence) = match opinion {
+            Opinion::Allow => return Decision::allow(Evidence::Rule(rule)),
+            _ if graph.anchor() != Anchor::Seed => (Reason::NoRelationship, Evidence::Unrelated { rule }),
+            Opinion::IfRelated(key) if graph.reaches(&seed.name, key) => {
+                return Decision::allow(Evidence::Related { rule, path: None });
+            }
+            Opinion::IfRelatedBy(key, by) if graph.reaches_by(&seed.name, key, by) => {
+                return Decision::allow(Evidence::Related { rule, path: None });
+            }
+            Opinion::IfRelated(_) | Opinion::IfRelatedBy(..) => (Reason::NoRelationship, Evidence::Unrelated { rule }),
+            Opinion::None(reason) => (reason, Evidence::Rule(rule)),
+        };
+        let everyone = everyone::decide(attributes, self.caller_known_upstream);
+        everyone.unwrap_or_else(|| Decision::deny(reason, evidence))
     }
 
     /// First the Node authorizer; what it has no opinion on may be something that everybody may do, or that the
@@ -231,7 +320,7 @@ impl Authorizer {
             Opinion::IfRelated(key) if graph.reaches(node, key) => {
                 return Decision::allow(Evidence::Related { rule, path: None });
             }
-            Opinion::IfRelated(_) => (Reason::NoRelationship, Evidence::Unrelated { rule }),
+            Opinion::IfRelated(_) | Opinion::IfRelatedBy(..) => (Reason::NoRelationship, Evidence::Unrelated { rule }),
             Opinion::None(Reason::None) => (Reason::None, fallback.clone()),
             Opinion::None(reason) => (reason, Evidence::Rule(rule)),
         };
@@ -269,6 +358,27 @@ impl Authorized {
 
     pub fn decision(&self) -> &Decision {
         &self.decision
+    }
+
+    /// The rule for seeds that allows it. What one only lets pass, because it is not enforced or leaves it to upstream, is as it would
+    /// be without the gate: upstream decides.
+    pub fn granted_by(&self) -> Option<Rule> {
+        match &self.decision.evidence {
+            Evidence::Rule(rule) | Evidence::Related { rule, .. } if rule.is_about_seeds() => Some(*rule),
+            _ => None,
+        }
+        .filter(|_| self.decision.condoned.is_none())
+    }
+
+    /// Whether the rules for seeds leave it to upstream.
+    pub fn is_left_by_seed_rules(&self) -> bool {
+        matches!(
+            self.decision.evidence,
+            Evidence::Fallback {
+                key: SEEDS_FALLBACK,
+                ..
+            }
+        )
     }
 
     /// Whether it still may pass. Time goes by while a body comes in and upstream is asked, and an operator does not wait for it.

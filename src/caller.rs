@@ -1,10 +1,14 @@
 //! Who asks: a user, and what kind of caller that user is.
 
 mod actor;
+mod seed;
 
 use std::{fmt, sync::Arc};
 
-pub use self::actor::{Actor, Impersonation, Leave, Semantics};
+pub use self::{
+    actor::{Actor, Impersonation, Leave, Semantics},
+    seed::{Role, Seed},
+};
 use crate::api::names;
 
 /// A user as Kubernetes knows one.
@@ -41,6 +45,9 @@ pub enum Kind {
     /// `system:node:<name>` in group `system:nodes`. The name may be empty; then no rule lets it do anything
     /// that depends on a name.
     Node(String),
+    /// Somebody who speaks for a seed of Gardener. The rules for seeds apply where they are enabled; elsewhere it is like anybody
+    /// else.
+    Seed(Seed),
     /// Somebody who joins with a bootstrap token and goes on with it: upstream decides.
     Bootstrap(Token),
     Other,
@@ -142,7 +149,7 @@ impl From<User> for Caller {
     fn from(user: User) -> Self {
         let kind = match user.name.strip_prefix(names::NODE_USER_PREFIX) {
             Some(node) if user.in_group(names::NODES_GROUP) => Kind::Node(node.to_owned()),
-            _ => Kind::Other,
+            _ => Seed::of(&user).map_or(Kind::Other, Kind::Seed),
         };
         Self {
             user: Arc::new(user),

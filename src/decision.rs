@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::rules::{Mode, Rule};
+use crate::{
+    api::Verb,
+    rules::{Mode, Rule},
+};
 
 /// What an authorizer thinks of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,12 +25,29 @@ pub enum Reason {
     AllNodes,
     /// Nothing leads from the object to the node.
     NoRelationship,
+    /// The rule knows these namespaces.
+    OnlyNamespaces(&'static [&'static str]),
+    /// The rule knows collections that are selected like this; without it, none.
+    OnlySelected(Option<Selected>),
+    /// The rule knows these subresources.
+    OnlySubresources(&'static [&'static str]),
+    /// The rule knows these verbs, in two parts.
+    OnlyVerbs(&'static [Verb], &'static [Verb]),
     /// A node wants to read another one.
     OtherNode,
     /// Nodes may not do this with pod certificate requests.
     PodCertificateRequestVerb,
     /// The user is a node, but does not say which.
     UnknownNode,
+}
+
+/// What makes a collection that of one seed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Selected {
+    /// This field, if it is the name of the seed.
+    Field(&'static str),
+    /// The label with the name of the seed in it.
+    Label,
 }
 
 /// Why, as a path an operator can follow.

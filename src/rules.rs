@@ -115,6 +115,44 @@ rules! {
     RestrictionTokenAudiences = "restriction/token-audiences", Upstream, "A node asks for tokens for audiences that volumes of the pod are for";
     RestrictionTokens = "restriction/tokens", Upstream, "A node asks for tokens that are bound to a pod which runs on it";
 
+    SeedBackupBuckets = "seed/backupbuckets", Upstream, "A seed writes backup buckets that are assigned to it";
+    SeedBackupEntries = "seed/backupentries", Upstream, "A seed writes backup entries that are assigned to it";
+    SeedBastions = "seed/bastions", Upstream, "A seed reads and writes bastions that are assigned to it";
+    SeedBindings = "seed/bindings", Upstream, "A seed reads the bindings of credentials that its shoots use, one at a time";
+    SeedCertificates = "seed/certificatesigningrequests", Upstream, "A seed reads certificate signing requests of its own name, and creates some";
+    SeedCloudProfiles = "seed/cloudprofiles", Upstream, "A seed reads the cloud profiles that its shoots use, one at a time";
+    SeedClusterRoleBindings = "seed/clusterrolebindings", Upstream, "A seed reads and writes the bindings by which its managed seeds begin";
+    SeedConfigMaps = "seed/configmaps", Upstream, "A seed reads and writes config maps of its shoots, and reads those about the garden";
+    SeedControllerDeployments = "seed/controllerdeployments", Upstream, "A seed reads the deployments of its controller installations, one at a time";
+    SeedControllerInstallations = "seed/controllerinstallations", Upstream, "A seed reads and updates its controller installations";
+    SeedControllerRegistrations = "seed/controllerregistrations", Upstream, "A seed reads all controller registrations";
+    SeedEvents = "seed/events", Upstream, "A seed creates events";
+    SeedExposureClasses = "seed/exposureclasses", Upstream, "A seed reads the exposure classes that its shoots use, one at a time";
+    SeedGardenlets = "seed/gardenlets", Upstream, "A seed reads and writes its own Gardenlet";
+    SeedInternalSecrets = "seed/internalsecrets", Upstream, "A seed reads and writes internal secrets of its shoots";
+    SeedLeases = "seed/leases", Upstream, "A seed keeps its own lease; its extensions keep theirs in the namespace of the seed";
+    SeedManagedSeeds = "seed/managedseeds", Upstream, "A seed updates the managed seeds that are made of its shoots";
+    SeedNamespaces = "seed/namespaces", Upstream, "A seed reads the namespaces of its shoots and its own, one at a time";
+    SeedProjects = "seed/projects", Upstream, "A seed reads the projects of its shoots, one at a time";
+    SeedSecrets = "seed/secrets", Upstream, "A seed reads and writes secrets that it, its shoots and its backups use";
+    SeedSeeds = "seed/seeds", Upstream, "A seed writes its own Seed, and as far as it made them those of its managed seeds";
+    SeedServiceAccounts = "seed/serviceaccounts", Upstream, "A seed has the service accounts of its namespace, and those by which its managed seeds begin";
+    SeedShoots = "seed/shoots", Upstream, "A seed updates the shoots that it runs";
+    SeedShootStates = "seed/shootstates", Upstream, "A seed reads and writes the states of its shoots";
+    SeedUnlisted = "seed/unlisted", Upstream, "Beyond the rules for seeds, upstream decides (callers.seeds.fallback)";
+    SeedWorkloadIdentities = "seed/workloadidentities", Upstream, "A seed reads the workload identities that it and its shoots use, and asks for their tokens";
+
+    SeedRestrictionBackups = "seed-restriction/backups", Upstream, "A backup bucket or entry is created for the seed that creates it, and a bucket is deleted by its seed";
+    SeedRestrictionBastions = "seed-restriction/bastions", Upstream, "A bastion is created for the seed that creates it";
+    SeedRestrictionBootstrap = "seed-restriction/bootstrap", Upstream, "What a gardenlet begins with is created by the parent of its seed, and only while it has not begun";
+    SeedRestrictionCertificates = "seed-restriction/certificates", Upstream, "A gardenlet asks for certificates of its own name";
+    SeedRestrictionConfigMaps = "seed-restriction/configmaps", Upstream, "A config map is created for a shoot of the seed";
+    SeedRestrictionGardenlets = "seed-restriction/gardenlets", Upstream, "A Gardenlet is created under the name of its seed";
+    SeedRestrictionLeases = "seed-restriction/leases", Upstream, "A lease is created for the seed, or by an extension in the namespace of its seed";
+    SeedRestrictionSecrets = "seed-restriction/secrets", Upstream, "A secret is created for something that is the seed's";
+    SeedRestrictionSeeds = "seed-restriction/seeds", Upstream, "A seed writes no Seed but its own, and deletes those of its managed seeds when these are deleted";
+    SeedRestrictionShootStates = "seed-restriction/shootstates", Upstream, "The state of a shoot is created by the seed that runs it";
+
     PodsMirrorAnnotations = "pods/mirror-annotations", Extended, "A mirror pod has no annotations but those of kubelets and static pods, and podRestriction.allowedAnnotations";
     PodsMirrorFinalizers = "pods/mirror-finalizers", Extended, "A mirror pod has no finalizers but podRestriction.allowedFinalizers";
     PodsMirrorLabels = "pods/mirror-labels", Extended, "A mirror pod has no labels but unrestricted.node.kubernetes.io/* and podRestriction.allowedLabels";
@@ -163,6 +201,11 @@ impl Rule {
             (_, Origin::Upstream | Origin::Fixed) => Mode::Enforce,
             (_, Origin::Extended) => Mode::Audit,
         }
+    }
+
+    /// Whether it says what seeds may do, and leaves the rest to whoever else knows about it.
+    pub fn is_about_seeds(self) -> bool {
+        self.id().starts_with("seed/")
     }
 
     /// Whether it is one of those that feature gate `NodeRestrictionPods` turns on.

@@ -182,6 +182,7 @@ fn is_machine(user: &User) -> bool {
         || named(names::SEED_USER_PREFIX)
         || user.in_group(names::NODES_GROUP)
         || user.in_group(names::SEEDS_GROUP)
+        || matches!(Caller::from(user.clone()).kind, Kind::Seed(_))
 }
 
 fn is_unknown(user: &User) -> bool {

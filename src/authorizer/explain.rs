@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::{
-    api::quote,
+    api::{Verb, garden, quote},
     caller::{Caller, Kind},
-    decision::{Decision, Evidence, Reason},
+    decision::{Decision, Evidence, Reason, Selected},
     request::{RequestInfo, Target},
 };
 
@@ -31,9 +31,10 @@ pub fn explain(decision: &Decision, caller: &Caller, info: &RequestInfo) -> Stri
 
 /// What the client reads, in the words of kube-apiserver; empty where it says nothing.
 pub(super) fn reason(reason: Reason, caller: &Caller, info: &RequestInfo) -> Cow<'static, str> {
-    let node = match &caller.kind {
-        Kind::Node(node) => node.as_str(),
-        Kind::Bootstrap(_) | Kind::Other => "",
+    let (what, node) = match &caller.kind {
+        Kind::Node(node) => ("node", node.as_str()),
+        Kind::Seed(seed) => ("seed", seed.name.as_str()),
+        Kind::Bootstrap(_) | Kind::Other => ("", ""),
     };
     let name = match &info.target {
         Target::Path(_) => "",
@@ -43,9 +44,29 @@ pub(super) fn reason(reason: Reason, caller: &Caller, info: &RequestInfo) -> Cow
         Reason::None => return Cow::Borrowed(""),
         Reason::Text(text) => return Cow::Borrowed(text),
         Reason::AllNodes => format!("node '{node}' cannot read all nodes, only its own Node object"),
-        Reason::NoRelationship => format!("no relationship found between node '{node}' and this object"),
+        Reason::NoRelationship => format!("no relationship found between {what} '{node}' and this object"),
+        Reason::OnlyNamespaces(namespaces) => only("namespaces", namespaces.to_vec()),
+        Reason::OnlySelected(None) => "only one object at a time can be read, by its name".to_owned(),
+        Reason::OnlySelected(Some(Selected::Field(field))) => {
+            format!("can only list or watch with the field selector {field}={node}")
+        }
+        Reason::OnlySelected(Some(Selected::Label)) => {
+            let label = garden::seed_label(node);
+            format!("can only list or watch with the label selector {label}=true")
+        }
+        Reason::OnlySubresources(subresources) => only("subresources", subresources.to_vec()),
+        Reason::OnlyVerbs(some, others) => only("verbs", some.iter().chain(others).map(Verb::as_str).collect()),
         Reason::OtherNode => format!("node '{node}' cannot read '{name}', only its own Node object"),
         Reason::PodCertificateRequestVerb => format!("nodes may not {} podcertificaterequests", info.verb),
         Reason::UnknownNode => format!("unknown node for user {}", quote(&caller.user.name)),
     })
+}
+
+/// What a rule knows of a resource, and nothing else.
+fn only(what: &str, mut known: Vec<&str>) -> String {
+    known.sort_unstable();
+    format!(
+        "only the following {what} are allowed for this resource type: [{}]",
+        known.join(" ")
+    )
 }

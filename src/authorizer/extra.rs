@@ -70,7 +70,7 @@ impl ExtraRules {
             Kind::Node(node) if node.is_empty() => return None,
             Kind::Node(_) => ("nodes", &self.nodes),
             Kind::Bootstrap(_) => ("bootstrap", &self.bootstrap),
-            Kind::Other => ("others", &self.others),
+            Kind::Seed(_) | Kind::Other => ("others", &self.others),
         };
         let index = rules.iter().position(|rule| rule.allows(info))?;
         Some(Decision::allow(Evidence::Extra(ExtraRuleAt { list, index })))

@@ -35,8 +35,10 @@ pub struct NodeRules {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Opinion<'a> {
     Allow,
-    /// Allow, if the graph leads from this object to the node.
+    /// Allow, if the graph leads from this object to the node, or to the seed.
     IfRelated(Key<'a>),
+    /// The same, if the first step leads to an object of that kind.
+    IfRelatedBy(Key<'a>, Kind),
     /// None; this is what to tell the client if nothing else allows it.
     None(Reason),
 }
@@ -297,4 +299,4 @@ fn no(reason: &'static str) -> Opinion<'static> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -10,6 +10,7 @@ use crate::{
 /// As a configuration for 1.36 makes it.
 pub(super) const GATE: Authorizer = Authorizer {
     nodes: Fallback::Deny,
+    seeds: None,
     node_rules: NodeRules {
         selectors: true,
         trust_bundles: false,

@@ -5,6 +5,8 @@
 mod fields;
 mod labels;
 
+use std::fmt;
+
 use super::Query;
 
 /// What a list, watch or deletecollection is narrowed to: the AND of all terms.
@@ -93,6 +95,28 @@ impl FieldOperator {
         match self {
             Self::Equals => "=",
             Self::NotEquals => "!=",
+        }
+    }
+}
+
+/// As it can be written in a query.
+impl fmt::Display for FieldRequirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.field, self.operator.as_str(), self.value)
+    }
+}
+
+/// As it can be written in a query.
+impl fmt::Display for LabelRequirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (key, values) = (&self.key, self.values.join(","));
+        match self.operator {
+            LabelOperator::DoesNotExist => write!(f, "!{key}"),
+            LabelOperator::Exists => f.write_str(key),
+            LabelOperator::GreaterThan => write!(f, "{key}>{values}"),
+            LabelOperator::LessThan => write!(f, "{key}<{values}"),
+            LabelOperator::In | LabelOperator::NotIn => write!(f, "{key} {} ({values})", self.operator.as_str()),
+            operator => write!(f, "{key}{}{values}", operator.as_str()),
         }
     }
 }

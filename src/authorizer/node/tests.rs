@@ -6,7 +6,7 @@ use test_case::test_case;
 use super::*;
 use crate::{
     authorizer::{
-        Attributes, Authorizer, Fallback, explain,
+        Attributes, Authorizer, Fallback, Needed, explain,
         tests::{GATE, head, node},
     },
     caller::{Caller, User},
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Every verb there is on a resource, in the words of the tables. `other` is a method without a meaning.
-const VERBS: &[&str] = &[
+pub(in crate::authorizer) const VERBS: &[&str] = &[
     "get",
     "list",
     "watch",
@@ -333,7 +333,8 @@ fn only_nodes_depend_on_the_graph() {
     });
     assert_eq!(GATE.dependency(&caller, head.info()), None);
     let key = Key::new(Kind::Secret, "ns", "s1");
-    assert_eq!(GATE.dependency(&node().into(), head.info()), Some(key));
+    let needed = Needed { key, by: None };
+    assert_eq!(GATE.dependency(&node().into(), head.info()), Some(needed));
 }
 
 /// Tries every verb on a path, which names an object or a collection.
@@ -352,7 +353,7 @@ fn check(gate: &Authorizer, path: &str, rows: &[(&str, &str)]) {
 }
 
 /// How to ask for a verb, if there is a way.
-fn request(verb: &str, path: &str) -> Option<(&'static str, String)> {
+pub(in crate::authorizer) fn request(verb: &str, path: &str) -> Option<(&'static str, String)> {
     let info = head("POST", path);
     let Target::Resource(request) = &info.info().target else {
         panic!("{path} is no resource")
