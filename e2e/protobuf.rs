@@ -9,9 +9,10 @@ mod objects;
 mod theirs;
 
 use scopegate::protobuf::{
-    BINDING, CERTIFICATE_SIGNING_REQUEST, CORE_EVENT, CRON_JOB, CSI_NODE, DAEMON_SET, DELETE_OPTIONS, DEPLOYMENT,
-    EVENT, EVICTION, Envelope, JOB, Kind, LEASE, Message, NODE, PERSISTENT_VOLUME_CLAIM, POD, POD_CERTIFICATE_REQUEST,
-    POD_TEMPLATE, REPLICA_SET, REPLICATION_CONTROLLER, RESOURCE_SLICE, STATEFUL_SET, TOKEN_REQUEST, text_field,
+    BINDING, CERTIFICATE_SIGNING_REQUEST, CLUSTER_ROLE_BINDING, CONFIG_MAP, CORE_EVENT, CRON_JOB, CSI_NODE, DAEMON_SET,
+    DELETE_OPTIONS, DEPLOYMENT, EVENT, EVICTION, Envelope, JOB, Kind, LEASE, Message, NODE, PERSISTENT_VOLUME_CLAIM,
+    POD, POD_CERTIFICATE_REQUEST, POD_TEMPLATE, REPLICA_SET, REPLICATION_CONTROLLER, RESOURCE_SLICE, SECRET,
+    SERVICE_ACCOUNT, STATEFUL_SET, TOKEN_REQUEST, text_field,
 };
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ use crate::{
     report,
 };
 
-/// Everything that the gate looks into: what nodes send, and what carries the template of a pod.
+/// Everything that the gate looks into: what nodes and seeds send, and what carries the template of a pod.
 static KINDS: &[(&str, &str, &Message)] = &[
     ("v1", "Pod", &POD),
     ("v1", "Event", &CORE_EVENT),
@@ -57,6 +58,14 @@ static KINDS: &[(&str, &str, &Message)] = &[
     ("apps/v1", "DaemonSet", &DAEMON_SET),
     ("batch/v1", "Job", &JOB),
     ("batch/v1", "CronJob", &CRON_JOB),
+    ("v1", "ConfigMap", &CONFIG_MAP),
+    ("v1", "Secret", &SECRET),
+    ("v1", "ServiceAccount", &SERVICE_ACCOUNT),
+    (
+        "rbac.authorization.k8s.io/v1",
+        "ClusterRoleBinding",
+        &CLUSTER_ROLE_BINDING,
+    ),
 ];
 
 const OBJECTS_EACH: usize = 100;
@@ -92,6 +101,7 @@ fn compare_tables(message: &Message, theirs: &Type, path: &str) {
             Kind::Messages(inner) => ("messages", Some(inner)),
             Kind::Inline(inner) => ("inline", Some(inner)),
             Kind::TextMap => ("textMap", None),
+            Kind::BytesMap => ("bytesMap", None),
             Kind::QuantityMap => ("quantityMap", None),
             Kind::Ignored => continue,
         };

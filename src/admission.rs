@@ -11,6 +11,8 @@ mod kinds;
 mod known;
 mod node_restriction;
 mod notes;
+mod read;
+mod seed_restriction;
 mod sent;
 mod tie;
 mod validated;
@@ -28,6 +30,7 @@ pub use self::{
     known::{Fact, Known, KnownPod, Told, Wanted},
     node_restriction::{AllowedAddress, Extended, Keys, MirrorPodOwner, NodeRestriction},
     notes::{MirrorPod, Notes, Owner},
+    seed_restriction::SeedRestriction,
     sent::Sent,
     tie::{Change, Edit, Tie},
     validated::{Place, ValidatedAnnotations},
@@ -46,6 +49,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Admission {
     pub node_restriction: NodeRestriction,
+    /// Nothing: they are like anybody else.
+    pub seeds: Option<SeedRestriction>,
     /// Nothing: nobody looks at them.
     pub validated: Option<ValidatedAnnotations>,
     /// Which rules are enforced.
@@ -106,7 +111,18 @@ pub enum No {
 impl Admission {
     /// How much of a request has to be read before it can be judged.
     pub fn look(&self, authorized: &Authorized) -> Look {
-        self.look_by_node(authorized).max(self.look_by_annotations(authorized))
+        let by_seed = self.asked_by_seed(authorized).map_or(Look::Away, |asked| asked.look());
+        let by_annotations = self.look_by_annotations(authorized);
+        self.look_by_node(authorized).max(by_seed).max(by_annotations)
+    }
+
+    /// Whether it is a write of a seed that is looked at.
+    pub fn is_by_seed(&self, authorized: &Authorized) -> bool {
+        self.asked_by_seed(authorized).is_some()
+    }
+
+    fn asked_by_seed<'a>(&self, authorized: &'a Authorized) -> Option<seed_restriction::Asked<'a>> {
+        self.seeds?.asked(authorized, &self.modes)
     }
 
     fn look_by_node(&self, authorized: &Authorized) -> Look {
@@ -135,6 +151,10 @@ impl Admission {
     ) -> Result<Ruling, Rejection> {
         let (edit, found) = match self.restrict(authorized, payload, known)? {
             Ok(restricted) => restricted,
+            Err(unsure) => return Ok(Ruling::Unsure(unsure)),
+        };
+        let edit = match self.confine(authorized, payload, edit, known)? {
+            Ok(edit) => edit,
             Err(unsure) => return Ok(Ruling::Unsure(unsure)),
         };
         let look = self.look_by_annotations(authorized);
@@ -180,6 +200,31 @@ impl Admission {
             }
             Err(No::Refused(rejection)) if consulted.is_empty() => return Err(*rejection),
             Err(No::Refused(_)) => Err(Unsure::Objects(consulted)),
+            Err(no) => Err(Unsure::new(no, authorized, payload)?),
+        })
+    }
+
+    /// What seeds may write.
+    fn confine(
+        &self,
+        authorized: &Arc<Authorized>,
+        payload: &mut Payload,
+        before: Edit,
+        known: &Known<'_>,
+    ) -> Result<Result<Edit, Unsure>, Rejection> {
+        let (Some(seeds), Some(asked)) = (self.seeds, self.asked_by_seed(authorized)) else {
+            return Ok(Ok(before));
+        };
+        // Once: it is judged again and again.
+        yaml::to_json(authorized.head(), payload)?;
+        let body = match &*payload {
+            _ if asked.look() == Look::AtHead => Bytes::new(),
+            Payload::Whole(body) | Payload::Made(body, _) => body.clone(),
+            Payload::Stream(_) => return Err(Rejection::internal("a body was not read")),
+        };
+        let judged = seeds.judge(&asked, &body, known);
+        Ok(match judged {
+            Ok(edit) => Ok(before.then(edit)),
             Err(no) => Err(Unsure::new(no, authorized, payload)?),
         })
     }

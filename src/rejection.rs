@@ -143,6 +143,15 @@ impl Rejection {
         }
     }
 
+    /// 409: what is to be created is there.
+    pub fn already_exists(resource: &GroupResource, name: &str) -> Self {
+        let message = format!("{resource} {} already exists", quote(name));
+        Self {
+            details: Some(Box::new(Details::of(resource, name))),
+            ..Self::client(StatusCode::CONFLICT, "AlreadyExists", message)
+        }
+    }
+
     /// 408: the client did not send what it had announced.
     pub fn request_timeout(message: String) -> Self {
         Self::client(StatusCode::REQUEST_TIMEOUT, "Timeout", message)
@@ -224,6 +233,16 @@ impl Rejection {
                 "scopegate could not handle this request",
             )
         }
+    }
+
+    /// 500: an object that the answer depends on could not be read.
+    pub fn failed_lookup(log: impl Into<String>) -> Self {
+        Self::upstream(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "InternalError",
+            "Internal error occurred: an object that this request depends on could not be read",
+            log,
+        )
     }
 
     /// 503: the gate does not know enough of the cluster to allow or to refuse this.

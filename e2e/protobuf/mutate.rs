@@ -140,7 +140,7 @@ fn message(theirs: &Type, bytes: &[u8]) -> Vec<Wire> {
         };
         let inner = match their.kind.as_str() {
             "message" | "messages" | "inline" => message(&theirs.of(their), bytes),
-            "time" | "textMap" => self::fields(bytes),
+            "time" | "textMap" | "bytesMap" => self::fields(bytes),
             "quantityMap" => {
                 let mut entry = self::fields(bytes);
                 for field in entry.iter_mut().filter(|field| field.number == 2) {

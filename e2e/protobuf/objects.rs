@@ -8,6 +8,7 @@ use crate::random::Random;
 const WORDS: &[&str] = &["", "a", "n1", "kubernetes.io/config.mirror", "v1", "Node", "ü", "?"];
 /// Fields that are seldom left out however deep they are: what the gate looks for in templates, and the way to it.
 const WANTED: &[&str] = &["annotations", "jobTemplate", "template"];
+const BYTES: &[&str] = &["", "AA==", "/////w=="];
 const QUANTITIES: &[&str] = &["0", "1Gi", "100m", "5", "1500M", "3k"];
 const TIMES: &[&str] = &[
     "2023-11-14T22:13:20Z",
@@ -51,7 +52,7 @@ fn value(random: &mut Random, parent: &Type, field: &Field, depth: usize) -> Opt
     Some(match field.kind.as_str() {
         "text" => random.pick(WORDS).into(),
         "texts" => (0..many).map(|_| Value::from(random.pick(WORDS))).collect(),
-        "bytes" => random.pick(&["", "AA==", "/////w=="]).into(),
+        "bytes" => random.pick(BYTES).into(),
         "bool" => random.one_in(2).into(),
         "int32" => random.pick(&[0, 1, -1, i32::MAX, i32::MIN]).into(),
         "int64" => random.pick(&[0, 1, -1, i64::MAX, i64::MIN]).into(),
@@ -61,6 +62,7 @@ fn value(random: &mut Random, parent: &Type, field: &Field, depth: usize) -> Opt
             .map(|_| Value::from(message(random, &parent.of(field), depth + 1)))
             .collect(),
         "textMap" => map(random, many, WORDS),
+        "bytesMap" => map(random, many, BYTES),
         "quantityMap" => map(random, many, QUANTITIES),
         "other" => return None,
         kind => panic!("there is no kind {kind}"),

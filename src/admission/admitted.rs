@@ -12,6 +12,7 @@ use crate::{
     caller::Caller,
     rejection::Rejection,
     request::{Head, Query},
+    rules::Rule,
 };
 
 /// The body of a request on its way to be judged.
@@ -109,6 +110,11 @@ impl Admitted {
     /// Whether the gate has looked at what it makes of validated annotations.
     pub fn is_validated(&self) -> bool {
         self.validated
+    }
+
+    /// The rule that allows it, where upstream is to take the gate's word for it.
+    pub fn granted_by(&self) -> Option<Rule> {
+        self.authorized.granted_by()
     }
 
     /// What the gate has tied the request to.

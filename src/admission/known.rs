@@ -6,10 +6,11 @@
 use std::{cell::RefCell, collections::BTreeSet, fmt};
 
 use bytes::Bytes;
+use jiff::Timestamp;
 
 use super::No;
 use crate::{
-    graph::{Facts, Key, Kind, Pod, PodFacts, Snapshot},
+    graph::{Anchor, Facts, Key, Kind, Pod, PodFacts, Snapshot},
     rejection::Rejection,
     request::ResourceRequest,
     review::Review,
@@ -26,6 +27,8 @@ pub struct Known<'a> {
     told: &'a Told,
     /// What upstream's authorizers have said to others a moment ago.
     remembered: Option<Remembered<'a>>,
+    /// What time it is. Unless somebody says, nothing has expired.
+    now: Timestamp,
     /// What was taken from the graph.
     consulted: RefCell<BTreeSet<Wanted>>,
 }
@@ -79,6 +82,7 @@ impl<'a> Known<'a> {
             fresh,
             told,
             remembered: None,
+            now: Timestamp::MIN,
             consulted: RefCell::default(),
         }
     }
@@ -89,6 +93,15 @@ impl<'a> Known<'a> {
             remembered: Some(Remembered(remembered)),
             ..self
         }
+    }
+
+    /// At this time.
+    pub fn at(self, now: Timestamp) -> Self {
+        Self { now, ..self }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.now
     }
 
     /// What was taken from the graph since this was last asked.
@@ -192,6 +205,23 @@ impl<'a> Known<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Managed seeds that refer to the Secret and, by the graph's word, lead to the seed. Where there seems to be none, the graph may
+    /// only be behind: it is waited for, and then it is so.
+    pub fn managed_seeds(&self, seed: &str, secret: Key<'_>) -> Result<Vec<Key<'a>>, No> {
+        let is_of_seeds = self.graph.anchor() == Anchor::Seed;
+        let found = self.graph.next(seed, secret, Kind::ManagedSeed).filter(|_| is_of_seeds);
+        let mut found: Vec<_> = found.collect();
+        // It may say so in two fields.
+        found.dedup();
+        if !found.is_empty() || self.told(secret).is_some() {
+            return Ok(found);
+        }
+        if !self.fresh {
+            return Err(Rejection::not_known("the graph is not up to date on what managed seeds use").into());
+        }
+        Err(No::Unsure(vec![Wanted::from(secret)]))
     }
 
     fn told(&self, key: Key<'_>) -> Option<Option<&'a Fact>> {

@@ -204,6 +204,38 @@ impl<'a> Write<'a> {
         Ok(edit)
     }
 
+    /// What could make an object where there is none is only made to the one that was seen there. The API server holds the uid in a
+    /// body against what is stored before it does anything else.
+    pub(super) fn to_what_is_there(&self, old: &Json<'_>) -> Result<Edit, No> {
+        let uid = text(old, "uid")?;
+        if uid.is_empty() {
+            return Err(Rejection::bad_gateway("an object has no uid").into());
+        }
+        let claimed = match &self.content {
+            Content::Object(sent) => text(&sent.json, "uid")?,
+            Content::Apply(applied) => text(applied, "uid")?,
+            Content::Patch(_) | Content::Nothing => return Ok(Edit::default()),
+        };
+        match claimed {
+            "" => {}
+            claimed if claimed == uid => return Ok(Edit::default()),
+            claimed => {
+                let why = format!("Precondition failed: UID in precondition: {claimed}, UID in object meta: {uid}");
+                return Err(Rejection::conflict(&self.request.resource, &self.request.name, &why).into());
+            }
+        }
+        let body = match &self.content {
+            Content::Object(sent) => sent.with_text(&["metadata", "uid"], &[1, 5], uid)?,
+            Content::Apply(applied) => with_texts(applied, &["metadata"], &[("uid", uid)])?,
+            Content::Patch(_) | Content::Nothing => return Ok(Edit::default()),
+        };
+        Ok(Edit {
+            body: Some(body),
+            tie: Tie::Uid(uid.to_owned()),
+            ..Edit::default()
+        })
+    }
+
     /// A patch would change what never changes; of everything else the uid is a condition.
     fn other_uid(&self, kind: &str, claimed: &str, uid: &str) -> Rejection {
         let name = &self.request.name;

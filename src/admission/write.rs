@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, sync::Arc};
 
-use http::header::CONTENT_TYPE;
+use http::{HeaderValue, header::CONTENT_TYPE};
 
 use super::{
     No,
@@ -65,7 +65,20 @@ pub enum Content<'a> {
     Apply(Json<'a>),
 }
 
-const NAMESPACED: &[&str] = &["events", "leases", "podcertificaterequests", "pods"];
+const NAMESPACED: &[&str] = &[
+    "backupentries",
+    "bastions",
+    "configmaps",
+    "events",
+    "gardenlets",
+    "internalsecrets",
+    "leases",
+    "podcertificaterequests",
+    "pods",
+    "secrets",
+    "serviceaccounts",
+    "shootstates",
+];
 const PATCHES: &[(&str, patch::Type)] = &[
     ("application/json-patch+json", patch::Type::Json),
     ("application/merge-patch+json", patch::Type::Merge),
@@ -322,6 +335,13 @@ fn is_nowhere(operation: Operation, request: &ResourceRequest) -> bool {
         return true;
     }
     operation != Operation::DeleteCollection && is_named == creates
+}
+
+/// Whether a patch is made to what is there. Any other is an applied object, in whatever form, or nothing that is known here.
+pub(super) fn is_plain_patch(content_type: Option<&HeaderValue>) -> bool {
+    let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = content_type.split(';').next().unwrap_or_default();
+    PATCHES.iter().any(|(name, _)| *name == media_type)
 }
 
 /// Server-side apply is not among them.

@@ -74,6 +74,7 @@ impl Reader {
             Kind::Int64 => Json::Number((last.varint() as i64).into()),
             Kind::Time => time(last.bytes())?,
             Kind::TextMap => map(bytes(), |value| Ok(text(value)?.into()))?,
+            Kind::BytesMap => map(bytes(), |value| Ok(STANDARD.encode(value).into()))?,
             Kind::QuantityMap => map(bytes(), quantity)?,
         };
         to.push((field.name.into(), value));

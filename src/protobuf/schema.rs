@@ -4,6 +4,7 @@
 
 mod claim;
 mod event;
+mod garden;
 mod meta;
 mod node;
 mod pod;
@@ -13,6 +14,7 @@ use self::meta::OBJECT_META;
 pub use self::{
     claim::PERSISTENT_VOLUME_CLAIM,
     event::{CORE_EVENT, EVENT},
+    garden::{CLUSTER_ROLE_BINDING, CONFIG_MAP, SECRET, SERVICE_ACCOUNT},
     meta::DELETE_OPTIONS,
     node::{CERTIFICATE_SIGNING_REQUEST, CSI_NODE, LEASE, NODE, POD_CERTIFICATE_REQUEST, RESOURCE_SLICE},
     pod::{EVICTION, POD, TOKEN_REQUEST},
@@ -58,6 +60,8 @@ pub enum Kind {
     /// A message whose fields stand in its parent.
     Inline(&'static Message),
     TextMap,
+    /// Base64 in JSON.
+    BytesMap,
     QuantityMap,
     /// Known, but nothing that a rule would read.
     Ignored,

@@ -12,7 +12,7 @@ import (
 )
 
 // A field of a message. Its kind is text, texts, bytes, bool, int32, int64, time, message, messages, inline (a message whose
-// fields stand in the parent's JSON), textMap, quantityMap, or other, which is what has a JSON of its own. Type is the
+// fields stand in the parent's JSON), textMap, bytesMap, quantityMap, or other, which is what has a JSON of its own. Type is the
 // message that it holds; a pointer tells what is empty from what is not there.
 type field struct {
 	Number  int    `json:"number"`
@@ -96,6 +96,8 @@ func kind(of reflect.Type) (string, reflect.Type) {
 			return "quantityMap", nil
 		case of.Elem().Kind() == reflect.String:
 			return "textMap", nil
+		case of.Elem().Kind() == reflect.Slice && of.Elem().Elem().Kind() == reflect.Uint8:
+			return "bytesMap", nil
 		}
 	}
 	return "other", nil

@@ -54,7 +54,11 @@ static CONFIG_MAP_SOURCE: Message = closed(&[
 
 static RESOURCE_SLICE_SPEC: Message = open(&[text(3, "nodeName")]);
 
-static CERTIFICATE_SIGNING_REQUEST_SPEC: Message = open(&[field(1, "request", Kind::Bytes), text(7, "signerName")]);
+static CERTIFICATE_SIGNING_REQUEST_SPEC: Message = open(&[
+    field(1, "request", Kind::Bytes),
+    field(5, "usages", Kind::Texts),
+    text(7, "signerName"),
+]);
 
 static POD_CERTIFICATE_REQUEST_SPEC: Message = open(&[
     text(1, "signerName"),

@@ -97,6 +97,7 @@ impl World {
                 mirror_pod_owner: MirrorPodOwner::Upstream,
                 extended: Extended::default(),
             },
+            seeds: None,
             validated: Some(ValidatedAnnotations::new(self.ports, creators, vec![worker])),
             modes: Modes::UPSTREAM,
         }
@@ -105,6 +106,7 @@ impl World {
     fn authorized(&self, method: &str, uri: &str, content_type: &str) -> Arc<Authorized> {
         let authorizer = Authorizer {
             nodes: Fallback::Upstream,
+            seeds: None,
             node_rules: NodeRules {
                 selectors: true,
                 trust_bundles: false,
