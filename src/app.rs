@@ -22,6 +22,7 @@ use self::{
     operators::{Operators, QuarantineDesk},
 };
 use crate::{
+    authorizer::{Fallback, SeedRules},
     config::Config,
     identity::{
         Presented,
@@ -33,10 +34,13 @@ use crate::{
         audit,
         log::Level,
         metrics,
+        page::{self, Pages, Seen},
+        refusals::Refusals,
     },
     pipeline::{
         self, Connection, Pipeline, Streams,
         acting::{self, Acting},
+        gardenlets::Gardenlets,
         judge::{self, Judge},
         live::Live,
         reviews::{self, REVIEWS, Reviews},
@@ -48,7 +52,7 @@ use crate::{
     server::{self, Limits, Peer, Server, Transport},
     upstream::{self, Upstream},
     watch::{self, Graph},
-    why::Known,
+    why::{Known, View},
 };
 
 /// A gate that has everything it needs, and has not begun to serve.
@@ -125,7 +129,11 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
 
     let ready = files.background.ready.clone();
     let (graph, informers) = watch::start(upstream.line(), &config.graph.watch, &ready);
-    for (name, informer) in informers {
+    let (seeds, garden_informers) = match watch::start_seeds(upstream.line(), &config.graph.watch, &ready) {
+        Some((seeds, informers)) => (Some(seeds), informers),
+        None => (None, Vec::new()),
+    };
+    for (name, informer) in informers.into_iter().chain(garden_informers) {
         files.background.spawn(name, informer);
     }
 
@@ -141,10 +149,18 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     let acting_metrics = acting::Metrics::default();
     let mut registry = Registry::default();
     graph.metrics().register_upstream(&mut registry);
+    if let Some(seeds) = &seeds {
+        seeds.metrics().register_garden(&mut registry);
+        judge_metrics.register_upstream(&mut registry);
+    }
     let own = metrics::own(&mut registry);
+    if let Some(seeds) = &seeds {
+        seeds.metrics().register(own.sub_registry_with_prefix("seeds"));
+    }
     metrics.register(own);
     judge_metrics.register(own);
     write_metrics.register(own);
+    let refusals = Arc::<Refusals>::default();
     let live = Live::new(config.graph.live, upstream.clone());
     live.register(own);
     review_metrics.register(own);
@@ -173,9 +189,17 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
             level,
             authorizer: Arc::new(config.authorizer.clone()),
             known: Arc::new({
-                let (graph, ward) = (graph.clone(), Arc::clone(&ward));
-                move || known(&graph, &ward)
+                let (graph, seeds, ward) = (graph.clone(), seeds.clone(), Arc::clone(&ward));
+                move || known(&graph, seeds.as_ref(), &ward)
             }),
+            pages: Pages::new(
+                seeds
+                    .iter()
+                    .map(|seeds| shown("seeds", seeds))
+                    .chain([shown("nodes", &graph)])
+                    .collect(),
+                Arc::clone(&refusals),
+            ),
             quarantine: Arc::new(QuarantineDesk(Arc::clone(&ward))),
             audit: sink.clone(),
         },
@@ -189,6 +213,8 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
                 authorizer: config.authorizer,
                 ward,
                 graph,
+                seeds,
+                gardenlets: Gardenlets::default(),
                 lag_wait: config.graph.lag_wait,
                 live,
                 metrics: judge_metrics,
@@ -203,6 +229,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
             upstream,
             streams: Streams::default(),
             audit: sink,
+            refusals,
             metrics,
         }),
         revoke_within: config.graph.revoke_within,
@@ -260,6 +287,23 @@ impl Bound {
                 .streams
                 .watch_graph(&pipeline.judge.graph, self.revoke_within)
                 .await;
+        });
+        if let Some(SeedRules {
+            fallback: Fallback::Upstream,
+            ..
+        }) = self.pipeline.judge.authorizer.seeds
+        {
+            let pipeline = Arc::clone(&self.pipeline);
+            self.background.spawn("gardenlets", async move {
+                pipeline.judge.gardenlets.watch(&pipeline.reviews).await;
+            });
+        }
+        let pipeline = Arc::clone(&self.pipeline);
+        self.background.spawn("stream-seed-graph", async move {
+            match &pipeline.judge.seeds {
+                Some(seeds) => pipeline.streams.watch_graph(seeds, self.revoke_within).await,
+                None => std::future::pending().await,
+            }
         });
 
         let ready = self.admin_page.ready.clone();
@@ -330,15 +374,33 @@ impl Bound {
 }
 
 /// What answers to operators are made from: what requests are decided from.
-fn known(graph: &Graph, ward: &Ward) -> Known {
+fn known(graph: &Graph, seeds: Option<&Graph>, ward: &Ward) -> Known {
     Known {
         quarantine: ward.is_known().then(|| ward.current()),
+        nodes: view(graph),
+        seeds: seeds.map(view),
+    }
+}
+
+fn view(graph: &Graph) -> View {
+    View {
         // Taken first: what the graph says may only be younger.
         age: graph.age(),
         doubt: graph.freshness().doubt(),
         graph: Arc::clone(&graph.load()),
         origin: "upstream".to_owned(),
     }
+}
+
+/// A graph that operators can look at.
+fn shown(name: &'static str, graph: &Graph) -> page::Graph {
+    let graph = graph.clone();
+    let look = Arc::new(move || Seen {
+        // Taken first, as above.
+        doubt: graph.freshness().doubt(),
+        graph: Arc::clone(&graph.load()),
+    });
+    page::Graph { name, look }
 }
 
 /// Shows upstream a review of some kind, as the gate itself.

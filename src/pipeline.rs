@@ -4,6 +4,7 @@
 //! between is `Pipeline::handle`, top to bottom, one line a step.
 
 pub mod acting;
+pub mod gardenlets;
 mod intend;
 pub mod judge;
 pub mod live;
@@ -31,7 +32,7 @@ pub use self::{
 use crate::{
     body::Limits,
     identity::{Authenticator, Identified, Presented},
-    observe::audit,
+    observe::{audit, refusals::Refusals},
     rejection::Rejection,
     reply,
     request::Head,
@@ -52,6 +53,7 @@ pub struct Pipeline {
     pub upstream: Upstream,
     pub streams: Streams,
     pub audit: audit::Sink,
+    pub refusals: Arc<Refusals>,
     pub metrics: Metrics,
 }
 

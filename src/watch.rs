@@ -8,6 +8,7 @@
 //! ```
 
 mod backoff;
+mod beginnings;
 mod informer;
 mod kinds;
 mod line;
@@ -23,7 +24,7 @@ use tokio::{sync::watch, time::Instant};
 
 use self::{
     informer::{Informer, Surroundings},
-    kinds::Collection,
+    kinds::{Collection, garden},
     state::{Informed, Own, State},
     writer::Writer,
 };
@@ -33,9 +34,12 @@ pub use self::{
     state::Freshness,
 };
 use crate::{
+    authorizer::Profile,
     graph::{
-        CertificateSigningRequest, CsiDriver, Kind, Node, PersistentVolume, PersistentVolumeClaim, Pod,
-        PodCertificateRequest, ResourceSlice, ServiceAccount, Snapshot, VolumeAttachment, Watched,
+        Anchor, BackupBucket, BackupEntry, Bastion, BootstrapServiceAccount, CertificateSigningRequest,
+        ControllerDeployment, ControllerInstallation, CredentialsBinding, CsiDriver, Gardenlet, Kind, ManagedSeed,
+        Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest, Project, ResourceSlice,
+        SecretBinding, Seed, SeedClientRequest, ServiceAccount, Shoot, Snapshot, VolumeAttachment, Watched,
     },
     ready::Ready,
 };
@@ -51,6 +55,8 @@ pub struct Config {
     pub pod_certificate_requests: bool,
     /// Whether certificatesigningrequests are watched.
     pub certificate_requests: Need,
+    /// By which rules there are seeds, if there are any: then there is a graph of these too.
+    pub seeds: Option<Profile>,
 }
 
 /// Who needs what an informer has to tell.
@@ -87,23 +93,57 @@ impl Default for Config {
             fail_static: false,
             pod_certificate_requests: true,
             certificate_requests: Need::Enforced,
+            seeds: None,
         }
     }
 }
 
-/// What is watched: group and plural, and whether it has to be.
-pub fn watched(config: &Config) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
-    let kinds = kinds(config).into_iter();
-    kinds.map(|(watched, _)| (watched.collection.group, watched.collection.resource, watched.vital))
+/// What is watched.
+#[derive(Clone, Copy, Debug)]
+pub struct WatchedResource {
+    pub group: &'static str,
+    /// The plural.
+    pub resource: &'static str,
+    /// Whether it has to be.
+    pub vital: bool,
+    /// The file in `config/kubernetes` that has the right to.
+    pub manifest: &'static str,
 }
 
-/// The graph, which is empty until the tasks run. Readiness waits for each informer that is vital by its name, such as
+/// All that is.
+pub fn watched(config: &Config) -> impl Iterator<Item = WatchedResource> {
+    let garden = config.seeds.map(garden_kinds).into_iter().flatten();
+    let kinds = kinds(config).into_iter().chain(garden);
+    kinds.map(|(Informed { collection, vital, .. }, _)| WatchedResource {
+        group: collection.group,
+        resource: collection.resource,
+        vital,
+        manifest: collection.manifest(),
+    })
+}
+
+/// The graph of nodes, which is empty until the tasks run. Readiness waits for each informer that is vital by its name, such as
 /// `informer-pods`.
 pub fn start(upstream: Upstream, config: &Config, ready: &Ready) -> (Graph, Vec<Task>) {
-    let kinds = kinds(config);
+    start_graph(Anchor::Node, &kinds(config), upstream, config, ready)
+}
+
+/// The graph of seeds, if there are any. It has informers of its own, so that neither graph waits for what only the other needs.
+pub fn start_seeds(upstream: Upstream, config: &Config, ready: &Ready) -> Option<(Graph, Vec<Task>)> {
+    let kinds = garden_kinds(config.seeds?);
+    Some(start_graph(Anchor::Seed, &kinds, upstream, config, ready))
+}
+
+fn start_graph(
+    anchor: Anchor,
+    kinds: &[(Informed, Run)],
+    upstream: Upstream,
+    config: &Config,
+    ready: &Ready,
+) -> (Graph, Vec<Task>) {
     let state = State::new(kinds.iter().map(|(watched, _)| *watched), config);
     let metrics = Metrics::default();
-    let (writer, changes) = Writer::new(Arc::clone(&state), metrics.clone());
+    let (writer, changes) = Writer::new(anchor, Arc::clone(&state), metrics.clone());
     let graph = Graph {
         snapshot: writer.snapshot(),
         generation: writer.generation(),
@@ -124,12 +164,16 @@ pub fn start(upstream: Upstream, config: &Config, ready: &Ready) -> (Graph, Vec<
             (collection.task, run(collection, own, around.clone()))
         })
         .collect();
-    tasks.push(("graph-writer", Box::pin(writer.run())));
+    let (write, freshness) = match anchor {
+        Anchor::Node => ("graph-writer", "graph-freshness"),
+        Anchor::Seed => ("seed-graph-writer", "seed-graph-freshness"),
+    };
+    tasks.push((write, Box::pin(writer.run())));
     let pending = kinds
         .iter()
         .map(|(watched, _)| watched.vital.then(|| ready.task(watched.collection.task)));
     let keep_ready = state.keep_ready(ready.clone(), pending.collect(), metrics);
-    tasks.push(("graph-freshness", Box::pin(keep_ready)));
+    tasks.push((freshness, Box::pin(keep_ready)));
     (graph, tasks)
 }
 
@@ -151,6 +195,31 @@ fn kinds(config: &Config) -> Vec<(Informed, Run)> {
         let (mut watched, run) = vital::<CertificateSigningRequest>(&kinds::CERTIFICATE_SIGNING_REQUESTS);
         watched.vital = config.certificate_requests == Need::Enforced;
         kinds.push((watched, run));
+    }
+    kinds
+}
+
+/// What the rules for seeds decide from. A garden that does not serve one of them has none of it.
+fn garden_kinds(profile: Profile) -> Vec<(Informed, Run)> {
+    let mut kinds = vec![
+        vital::<BackupBucket>(&garden::BACKUP_BUCKETS),
+        vital::<BackupEntry>(&garden::BACKUP_ENTRIES),
+        vital::<ControllerInstallation>(&garden::CONTROLLER_INSTALLATIONS),
+        vital::<ManagedSeed>(&garden::MANAGED_SEEDS),
+        vital::<Project>(&garden::PROJECTS),
+        vital::<SecretBinding>(&garden::SECRET_BINDINGS),
+        vital::<Seed>(&garden::SEEDS),
+        vital::<Shoot>(&garden::SHOOTS),
+    ];
+    if profile == Profile::Current {
+        kinds.extend([
+            vital::<Bastion>(&garden::BASTIONS),
+            vital::<ControllerDeployment>(&garden::CONTROLLER_DEPLOYMENTS),
+            vital::<CredentialsBinding>(&garden::CREDENTIALS_BINDINGS),
+            vital::<Gardenlet>(&garden::GARDENLETS),
+            vital::<BootstrapServiceAccount>(&garden::SERVICE_ACCOUNTS),
+            vital::<SeedClientRequest>(&garden::CERTIFICATE_SIGNING_REQUESTS),
+        ]);
     }
     kinds
 }

@@ -6,13 +6,14 @@ mod modes;
 mod quarantine;
 mod report;
 mod rights;
+mod seeds;
 mod upstream;
 
 use std::{path::Path, process::ExitCode};
 
 use self::report::Report;
 use crate::{
-    authorizer::Fallback,
+    authorizer::{Fallback, SeedRules},
     caller::Semantics,
     config::{Config, Identity},
     observe::audit::Target,
@@ -41,7 +42,9 @@ fn audit(config: &Config, report: &mut Report) {
     match &config.audit.target {
         Target::Stdout => report.ok("events go to standard output"),
         Target::File(path) => {
-            if path.parent().is_some_and(Path::is_dir) {
+            // The folder of a bare name is the one that the gate is started in.
+            let is_here = |folder: &Path| folder.as_os_str().is_empty() || folder.is_dir();
+            if path.parent().is_some_and(is_here) {
                 report.ok(format!("events go to {}", path.display()));
             } else {
                 report.fail(format!("audit.path: the folder of {} is not there", path.display()));
@@ -71,6 +74,13 @@ fn enforced(config: &Config, report: &mut Report) {
     } else {
         let limit = graph.stale_after.as_secs_f64();
         format!("graph: not used any more when upstream is silent for {limit} s")
+    });
+    report.note(match config.authorizer.seeds {
+        None => "seeds: like anybody else".to_owned(),
+        Some(SeedRules { profile, fallback }) => format!(
+            "seeds: the SeedAuthorizer and SeedRestriction of Gardener, profile {profile:?}; {}",
+            rest(fallback)
+        ),
     });
     report.note(match config.authorizer.others {
         Fallback::Deny => "others: everything is refused".to_owned(),

@@ -27,8 +27,8 @@ use super::{
     section::{Context, Section, suggestion},
 };
 use crate::{
-    admission::{Admission, Extended, MirrorPodOwner, NodeRestriction},
-    authorizer::{Authorizer, ExtraRules, Fallback},
+    admission::{Admission, Extended, MirrorPodOwner, NodeRestriction, SeedRestriction},
+    authorizer::{Authorizer, ExtraRules, Fallback, Profile, SeedRules},
     observe::{audit, log},
     pipeline::ward::Place,
     rules::Modes,
@@ -88,7 +88,8 @@ fn read(mut root: Section<'_>) -> Option<Config> {
     authorizer.extra = extra;
     admission.validated = validated_annotations(root.section("validatedAnnotations"));
     let acting_as = acting_as(root.section("actingAs"), own, features);
-    let graph = graph(root.section("graph"), features, modes);
+    let mut graph = graph(root.section("graph"), features, modes);
+    graph.watch.seeds = authorizer.seeds.map(|rules| rules.profile);
     let quarantine = quarantine(root.section("quarantine"));
     let audit = audit(root.section("audit"));
     let log = log(root.section("log"));
@@ -135,13 +136,25 @@ fn callers(
     let apply = nodes_section.choice("serverSideApply", &[("Deny", false), ("DryRun", true)]);
     nodes_section.finish();
 
-    let mut seeds = section.section("seeds");
-    if seeds.boolean("enabled") == Some(true) {
-        seeds.problem("enabled", "seed scoping is not part of this release", "leave it false");
+    let mut seeds_section = section.section("seeds");
+    let enabled = seeds_section.boolean("enabled").unwrap_or(false);
+    let profile = seeds_section.choice(
+        "profile",
+        &[("Document", Profile::Document), ("Current", Profile::Current)],
+    );
+    let fallback = seeds_section.choice(
+        "fallback",
+        &[("Deny", Fallback::Deny), ("Upstream", Fallback::Upstream)],
+    );
+    let seeds = SeedRules {
+        profile: profile.unwrap_or(Profile::Document),
+        fallback: fallback.unwrap_or(Fallback::Upstream),
+    };
+    if enabled {
+        refuse_own(&seeds_section, "fallback", seeds.fallback);
     }
-    seeds.choice("profile", &[("Document", ()), ("Current", ())]);
-    seeds.choice("fallback", &[("Deny", ()), ("Upstream", ())]);
-    seeds.finish();
+    seeds_section.finish();
+    let seeds = enabled.then_some(seeds);
 
     let bootstrap = section.choice(
         "bootstrap",
@@ -154,6 +167,7 @@ fn callers(
     section.finish();
     let authorizer = Authorizer {
         nodes,
+        seeds,
         node_rules: features.node_rules,
         modes,
         bootstrap: bootstrap.unwrap_or(Fallback::Upstream),
@@ -172,6 +186,7 @@ fn callers(
     };
     let admission = Admission {
         node_restriction,
+        seeds: seeds.map(|SeedRules { profile, .. }| SeedRestriction { profile }),
         validated: None,
         modes,
     };

@@ -7,7 +7,7 @@ use std::fs;
 use test_case::test_case;
 
 use super::*;
-use crate::authorizer::{ExtraResources, ExtraRule, ExtraTarget, Fallback};
+use crate::authorizer::{ExtraResources, ExtraRule, ExtraTarget, Fallback, Profile};
 
 /// A configuration that has nothing wrong with it, but for the files being empty.
 const GOOD: &str = "
@@ -116,7 +116,7 @@ extra: 1
     }
 }
 
-#[test_case("callers: {seeds: {enabled: true}}" => "callers.seeds.enabled: seed scoping is not part of this release"; "seeds")]
+#[test_case("callers: {seeds: {enabled: true, profile: Newest}}" => "callers.seeds.profile: \"Newest\" is not known"; "profile of seeds")]
 #[test_case("kubernetesVersion: '1.20'" => "kubernetesVersion: is not a supported release"; "old release")]
 #[test_case("audit: {maxSize: 0}" => "audit.maxSize: must not be zero"; "audit size")]
 #[test_case("audit: {maxBackups: 1001}" => "audit.maxBackups: must not be more than 1000"; "audit backups")]
@@ -125,6 +125,17 @@ extra: 1
 #[test_case("authentication: {tokenCacheTTL: 1h}" => "authentication.tokenCacheTTL: must not be more than 300s"; "token ttl")]
 fn refused(more: &str) -> String {
     first_line(&format!("{GOOD}{more}\n"))
+}
+
+#[test_case("{}" => None; "off unless said otherwise")]
+#[test_case("{profile: Current}" => None; "off with a profile")]
+#[test_case("{enabled: true}" => Some((Profile::Document, Fallback::Upstream)); "on")]
+#[test_case("{enabled: true, profile: Current, fallback: Deny}" => Some((Profile::Current, Fallback::Deny)); "current")]
+fn seeds(section: &str) -> Option<(Profile, Fallback)> {
+    let config = load(&format!("{GOOD}callers: {{seeds: {section}}}\n")).unwrap();
+    let rules = config.authorizer.seeds;
+    assert_eq!(config.graph.watch.seeds, rules.map(|rules| rules.profile));
+    rules.map(|rules| (rules.profile, rules.fallback))
 }
 
 #[test_case("connections: 0" => "serving.limits.connections: must be between 1 and 4294967295"; "no connections")]

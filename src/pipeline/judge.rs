@@ -3,20 +3,16 @@
 //! 403 is said only when sure. A refusal for want of an edge waits for the graph to catch up, then asks upstream; where that is
 //! not to be had, the client is told to come again.
 
+mod metrics;
+mod seeds;
+
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use prometheus_client::{
-    encoding::EncodeLabelSet,
-    metrics::{
-        counter::Counter,
-        family::Family,
-        histogram::{Histogram, exponential_buckets},
-    },
-    registry::{Registry, Unit},
-};
 use tokio::time::{Instant, sleep, timeout_at};
 
+pub use self::metrics::Metrics;
 use super::{
+    gardenlets::Gardenlets,
     live::{Asker, Live, Unknown},
     streams::Dependency,
     ward::Ward,
@@ -25,7 +21,7 @@ use crate::{
     authorizer::{self, Attributes, Authorized, Authorizer, Denied},
     caller::{Caller, Kind, Semantics},
     decision::{Evidence, Verdict},
-    graph::{self, Asserts as _, Facts, Key, Pod, Snapshot},
+    graph::{self, Anchor, Asserts as _, Facts, Key, Pod, Snapshot},
     rejection::Rejection,
     request::{Head, RequestInfo, Target},
     rules::Mode,
@@ -38,6 +34,9 @@ pub struct Judge {
     pub authorizer: Authorizer,
     pub ward: Arc<Ward>,
     pub graph: Graph,
+    /// The graph of seeds, where there are rules for them.
+    pub seeds: Option<Graph>,
+    pub gardenlets: Gardenlets,
     /// How long a refusal waits for the graph to catch up.
     pub lag_wait: Duration,
     pub live: Live,
@@ -53,52 +52,10 @@ pub(super) enum Word {
     Upstream,
 }
 
-/// What became of refusals that lag could explain.
-#[derive(Clone, Debug)]
-pub struct Metrics {
-    path_check: Histogram,
-    settled: Family<Settled, Counter>,
-}
-
-#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
-struct Settled {
-    by: &'static str,
-}
-
 /// Between two looks at a graph that changes all the time.
 pub(super) const PAUSE: Duration = Duration::from_millis(5);
 /// How long what upstream has said is waited for in the graph, where upstream cannot be asked for all of it.
 const LEARN: Duration = Duration::from_secs(2);
-
-impl Default for Metrics {
-    fn default() -> Self {
-        Self {
-            path_check: Histogram::new(exponential_buckets(1e-7, 2.0, 14)),
-            settled: Family::default(),
-        }
-    }
-}
-
-impl Metrics {
-    pub fn register(&self, registry: &mut Registry) {
-        registry.register_with_unit(
-            "node_authorizer_path_check_duration",
-            "How long decisions that look for a path in the graph take",
-            Unit::Seconds,
-            self.path_check.clone(),
-        );
-        registry.register(
-            "graph_misses",
-            "Requests for which the graph had no path at first, by what settled them: publish and live have rescued the \
-             request, refused is a 403, limited and upstream mean that nobody knows and the client shall come again",
-            self.settled.clone(),
-        );
-    }
-
-    fn settled(&self, by: &'static str) {
-        self.settled.get_or_create(&Settled { by }).inc();
-    }
-}
 
 type Decided = Result<Authorized, Box<Denied>>;
 
@@ -108,7 +65,8 @@ impl Judge {
         let began = Instant::now();
         let decided = {
             let quarantine = self.ward.load()?;
-            self.authorizer.authorize(caller, head, &quarantine, &self.graph.load())
+            let graph = self.graph_of(&caller).load();
+            self.authorizer.authorize(caller, head, &quarantine, &graph)
         };
         let evidence = match &decided {
             Ok(authorized) => &authorized.decision().evidence,
@@ -116,12 +74,12 @@ impl Judge {
         };
         let (by_graph, mode) = (is_by_graph(evidence), self.authorizer.modes.of_any(evidence.rule()));
         if by_graph {
-            self.metrics.path_check.observe(began.elapsed().as_secs_f64());
+            self.checked(&decided, began.elapsed());
         }
         let denied = match decided {
             Ok(allowed) => {
                 if by_graph && mode == Mode::Enforce {
-                    self.fresh()?;
+                    self.fresh(allowed.caller())?;
                 }
                 return Ok((Ok(allowed), Word::Gate));
             }
@@ -130,11 +88,35 @@ impl Judge {
             }
             // Where nobody would be refused, nobody waits to be sure.
             Err(denied) if !by_graph || mode != Mode::Enforce => {
-                return Ok((self.authorizer.condone(denied), Word::Gate));
+                return Ok((self.condone(denied)?, Word::Gate));
             }
             Err(denied) => denied,
         };
-        self.reconsider(denied).await
+        let (decided, word) = match denied.caller().kind {
+            Kind::Node(_) => self.reconsider(denied).await?,
+            _ => self.reconsider_seed(denied).await?,
+        };
+        match decided {
+            Ok(authorized) => Ok((Ok(authorized), word)),
+            Err(denied) => Ok((self.condone(denied)?, word)),
+        }
+    }
+
+    /// Lets pass what is refused, where that is how the rule is set, or upstream shall decide and can.
+    fn condone(&self, denied: Box<Denied>) -> Result<Decided, Rejection> {
+        let decided = self.authorizer.condone(denied);
+        if decided.as_ref().is_ok_and(Authorized::is_left_by_seed_rules) {
+            self.gardenlets.may_be_left()?;
+        }
+        Ok(decided)
+    }
+
+    /// What decides about the caller.
+    pub(super) fn graph_of(&self, caller: &Caller) -> &Graph {
+        match (self.authorizer.anchor(caller), &self.seeds) {
+            (Some((Anchor::Seed, _)), Some(seeds)) => seeds,
+            _ => &self.graph,
+        }
     }
 
     /// What the gate itself has against somebody who is to act as another: against the one, and unless only the subject's power
@@ -148,7 +130,7 @@ impl Judge {
                 info,
                 impersonates: false,
                 quarantine: &quarantine,
-                graph: &self.graph.load(),
+                graph: &self.graph_of(actor).load(),
             })),
         };
         match decision {
@@ -160,6 +142,16 @@ impl Judge {
         }
     }
 
+    fn checked(&self, decided: &Decided, took: Duration) {
+        let (caller, info) = match decided {
+            Ok(authorized) => (authorized.caller(), authorized.head().info()),
+            Err(denied) => (denied.caller(), denied.head().info()),
+        };
+        let of_seed = matches!(self.authorizer.anchor(caller), Some((Anchor::Seed, _)));
+        let needed = self.authorizer.dependency(caller, info).filter(|_| of_seed);
+        self.metrics.checked(needed.map(|needed| needed.key.kind), took);
+    }
+
     /// What the graph must go on to say, if it was the graph that allowed the request.
     pub(super) fn dependency(&self, authorized: &Authorized, word: Word) -> Option<Dependency> {
         let Evidence::Related { rule, .. } = authorized.decision().evidence else {
@@ -169,20 +161,21 @@ impl Judge {
             return None;
         }
         let (caller, info) = (authorized.caller(), authorized.head().info());
-        let Kind::Node(node) = &caller.kind else { return None };
-        let key = self.authorizer.dependency(caller, info)?;
-        Some(Dependency::new(node, key, word == Word::Gate))
+        let (anchor, end) = self.authorizer.anchor(caller)?;
+        let needed = self.authorizer.dependency(caller, info)?;
+        Some(Dependency::new((anchor, end), needed.key, word == Word::Gate))
     }
 
     /// Whether the graph's word counts for nothing: nobody has told it of such objects, or not for long.
     fn lacks(&self, denied: &Denied) -> bool {
-        let key = self.authorizer.dependency(denied.caller(), denied.head().info());
-        self.fresh().is_err() || key.is_some_and(|key| self.graph.lacks(key.kind))
+        let caller = denied.caller();
+        let needed = self.authorizer.dependency(caller, denied.head().info());
+        self.fresh(caller).is_err() || needed.is_some_and(|needed| self.graph_of(caller).lacks(needed.key.kind))
     }
 
     /// What is not known, or only from long ago, is no ground to allow or to refuse anything.
-    fn fresh(&self) -> Result<(), Rejection> {
-        match self.graph.freshness().doubt() {
+    fn fresh(&self, caller: &Caller) -> Result<(), Rejection> {
+        match self.graph_of(caller).freshness().doubt() {
             Some(doubt) => Err(Rejection::not_known(doubt)),
             None => Ok(()),
         }
@@ -193,7 +186,7 @@ impl Judge {
             return Ok((Err(denied), Word::Gate));
         };
         let node = node.clone();
-        self.fresh()?;
+        self.fresh(denied.caller())?;
         let waiting = self.live.wait(Asker::to_decide(&node));
         let _waiting = waiting.map_err(|unknown| self.unknown(&unknown))?;
         let denied = match self.catch_up(denied).await {
@@ -204,9 +197,10 @@ impl Judge {
             Err(denied) => denied,
         };
         let (caller, info) = (denied.caller(), denied.head().info());
-        let (Some(key), Target::Resource(request)) = (self.authorizer.dependency(caller, info), &info.target) else {
+        let (Some(needed), Target::Resource(request)) = (self.authorizer.dependency(caller, info), &info.target) else {
             return Ok((Err(denied), Word::Gate));
         };
+        let key = needed.key;
         let by_volumes = key.kind.is_needed_by_volumes();
         let told = self.live.graph(&node, key, request).await;
         let told = told.map_err(|unknown| self.unknown(&unknown))?;
@@ -233,7 +227,7 @@ impl Judge {
                 Err(denied) => denied,
             }
         };
-        self.fresh()?;
+        self.fresh(denied.caller())?;
         let decided = self.reconsider_by(denied, &self.graph.load());
         self.metrics
             .settled(if decided.is_ok() { "publish" } else { "refused" });
@@ -284,9 +278,10 @@ impl Judge {
     /// Waits until the graph has the edge, but not for long.
     async fn catch_up(&self, mut denied: Box<Denied>) -> Result<Authorized, Box<Denied>> {
         let until = Instant::now() + self.lag_wait;
-        let mut published = self.graph.published();
+        let graph = self.graph_of(denied.caller()).clone();
+        let mut published = graph.published();
         loop {
-            denied = match self.reconsider_by(denied, &self.graph.load()) {
+            denied = match self.reconsider_by(denied, &graph.load()) {
                 Ok(authorized) => return Ok(authorized),
                 Err(denied) => denied,
             };

@@ -7,6 +7,7 @@
 //! about reads and writes has an allowance of its own (`Account`), so that it keeps none of these waiting.
 
 mod allowance;
+mod garden;
 mod objects;
 
 use std::{

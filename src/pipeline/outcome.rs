@@ -5,6 +5,7 @@ mod events;
 mod findings;
 mod metrics;
 mod recorded;
+mod refusal;
 
 use std::{net::SocketAddr, sync::Arc, time::Instant};
 
@@ -375,6 +376,9 @@ impl Drop for Outcome {
         let refused = self.rejection().and_then(|rejection| rejection.rule);
         for (rule, mode) in violated(&self.findings(), refused) {
             self.metrics.rule(rule, mode);
+        }
+        if let Some(refusal) = self.refusal() {
+            self.pipeline.refusals.note(refusal, self.received);
         }
         let event = self.event();
         self.pipeline.audit.send(event);

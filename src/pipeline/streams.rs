@@ -26,7 +26,7 @@ use super::{Connection, outcome::End, ward::Ward};
 use crate::{
     api::Verb,
     caller::{Caller, Token},
-    graph::{Key, Kind, Snapshot},
+    graph::{Anchor, Key, Kind, Snapshot},
     identity::Authenticator,
     quarantine::Asks,
     request::RequestInfo,
@@ -58,7 +58,9 @@ struct Stream {
 /// What the graph has to say for a stream to go on.
 #[derive(Debug)]
 pub(super) struct Dependency {
-    node: String,
+    anchor: Anchor,
+    /// The name of the node, or of the seed.
+    end: String,
     kind: Kind,
     namespace: String,
     name: String,
@@ -162,7 +164,7 @@ impl Streams {
         }
     }
 
-    /// Keeps looking at those whom the graph has allowed; each ends within this time after the last edge has gone, or after
+    /// Keeps looking at those whom this graph has allowed; each ends within this time after the last edge has gone, or after
     /// the graph cannot be trusted any more.
     pub async fn watch_graph(&self, graph: &Graph, within: Duration) {
         loop {
@@ -170,8 +172,10 @@ impl Streams {
             let (snapshot, now) = (graph.load_full(), Instant::now());
             let doubtful = graph.freshness() != Freshness::Fresh;
             let over = |stream: &mut Stream| match &mut stream.depends {
-                Some(dependency) => doubtful || !dependency.holds(&snapshot, now, within / 2),
-                None => false,
+                Some(dependency) if dependency.anchor == snapshot.anchor() => {
+                    doubtful || !dependency.holds(&snapshot, now, within / 2)
+                }
+                _ => false,
             };
             // There may be very many: others get their turn in between. Who is passed over because the list has moved is
             // looked at the next time.
@@ -228,9 +232,10 @@ impl Streams {
 
 impl Dependency {
     /// On an object that the graph leads to the node from; or that upstream does, and the graph is still to learn it.
-    pub(super) fn new(node: &str, key: Key<'_>, known: bool) -> Self {
+    pub(super) fn new((anchor, end): (Anchor, &str), key: Key<'_>, known: bool) -> Self {
         Self {
-            node: node.to_owned(),
+            anchor,
+            end: end.to_owned(),
             kind: key.kind,
             namespace: key.namespace.to_owned(),
             name: key.name.to_owned(),
@@ -241,7 +246,7 @@ impl Dependency {
     /// What upstream has said counts for a moment. If the graph does not learn it, it may have come and gone in between.
     fn holds(&mut self, snapshot: &Snapshot, now: Instant, moment: Duration) -> bool {
         let key = Key::new(self.kind, &self.namespace, &self.name);
-        if snapshot.reaches(&self.node, key) {
+        if snapshot.reaches(&self.end, key) {
             self.pending = None;
             return true;
         }

@@ -11,8 +11,8 @@ use super::{
     *,
 };
 use crate::{
-    admission::{Admission, Extended, MirrorPodOwner, NodeRestriction},
-    authorizer::{Authorizer, ExtraRules, Fallback, NodeRules, acting_as::ActingAs},
+    admission::{Admission, Extended, MirrorPodOwner, NodeRestriction, Payload, SeedRestriction},
+    authorizer::{Authorizer, ExtraRules, Fallback, NodeRules, Profile, acting_as::ActingAs},
     caller::{Caller, User},
     identity::x509::{ClientCa, Options},
     observe::audit::{Config, Target},
@@ -51,6 +51,35 @@ async fn a_client_that_leaves_at_once_is_recorded() {
     assert_eq!(event["responseStatus"]["code"], 499);
     assert_eq!(event["verb"], "get");
     assert_eq!(event["requestURI"], "/version?a=b");
+}
+
+/// Neither refused, since nobody knows whose the shoot is, nor something to try again soon: as Gardener says it.
+#[tokio::test]
+async fn a_seed_is_told_that_nothing_can_be_looked_up() {
+    let mut fixture = pipeline(None);
+    let pipeline = Arc::get_mut(&mut fixture.0).unwrap();
+    pipeline.judge.authorizer.others = Fallback::Upstream;
+    let profile = Profile::Current;
+    pipeline.writes.admission.seeds = Some(SeedRestriction { profile });
+    let caller = Caller::from(User {
+        name: "gardener.cloud:system:seed:a".to_owned(),
+        groups: vec!["gardener.cloud:system:seeds".to_owned()],
+        ..User::default()
+    });
+    let request = Request::post("/api/v1/namespaces/garden-p1/configmaps")
+        .body(())
+        .unwrap();
+    let head = Head::read(request.into_parts().0).unwrap();
+    let authorizer = &pipeline.judge.authorizer;
+    let authorized = authorizer.authorize(caller, head, Quarantine::nobody(), &pipeline.judge.graph.load());
+    let authorized = Arc::new(authorized.unwrap());
+    let body = Payload::Whole(r#"{"metadata": {"name": "s.ca-cluster"}}"#.into());
+    let mut outcome = Outcome::begin(&fixture.0, ([127, 0, 0, 1], 1).into(), &fixture.1);
+    let answer = fixture.0.admit_and_forward(&authorized, body, &mut outcome);
+    let rejection = answer.await.err().unwrap();
+    assert_eq!(rejection.code, StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(rejection.reason, "InternalError");
+    assert!(rejection.message.contains("could not be read"), "{rejection:?}");
 }
 
 /// Byte for byte what kube-apiserver answers, and the reason in the record.
@@ -138,6 +167,7 @@ pub(super) fn pipeline(audit_id: Option<&str>) -> Fixture {
         judge: Judge {
             authorizer: Authorizer {
                 nodes: Fallback::Deny,
+                seeds: None,
                 node_rules: NodeRules {
                     selectors: true,
                     trust_bundles: false,
@@ -154,6 +184,8 @@ pub(super) fn pipeline(audit_id: Option<&str>) -> Fixture {
             },
             ward: Arc::new(Ward::new(Place::Nowhere.open(&upstream), ward::Metrics::default())),
             graph,
+            seeds: None,
+            gardenlets: gardenlets::Gardenlets::default(),
             lag_wait: std::time::Duration::ZERO,
             live: Live::new(reads, upstream.clone()),
             metrics: judge::Metrics::default(),
@@ -168,6 +200,7 @@ pub(super) fn pipeline(audit_id: Option<&str>) -> Fixture {
                     mirror_pod_owner: MirrorPodOwner::Upstream,
                     extended: Extended::default(),
                 },
+                seeds: None,
                 validated: None,
                 modes: Modes::DEFAULT,
             },
@@ -189,6 +222,7 @@ pub(super) fn pipeline(audit_id: Option<&str>) -> Fixture {
         }),
         streams: Streams::default(),
         audit,
+        refusals: Arc::default(),
         metrics: Metrics::default(),
     });
     let mut request = Request::get("/version?a=b").body(()).unwrap();

@@ -8,6 +8,7 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt as _, Collected, Limited};
+use jiff::Timestamp;
 use prometheus_client::{
     encoding::EncodeLabelSet,
     metrics::{counter::Counter, family::Family},
@@ -25,7 +26,7 @@ use super::{
 use crate::{
     admission::{Admission, Admitted, Known, Notes, Payload, Ruling, Tie, Told, Unsure, Wanted},
     authorizer::Authorized,
-    caller::Kind,
+    caller::{Caller, Kind},
     graph,
     rejection::Rejection,
     request::Target,
@@ -164,10 +165,11 @@ impl Pipeline {
     ) -> Result<Settled, Rejection> {
         let (mut told, mut waited, mut conflict) = (Told::default(), !trusted, None);
         for _ in 0..QUESTIONS {
-            let graph = self.judge.graph.load_full();
-            let fresh = self.judge.graph.freshness().doubt().is_none();
+            let source = self.judge.graph_of(authorized.caller());
+            let (graph, fresh) = (source.load_full(), source.freshness().doubt().is_none());
             let remembered = |review: &Review| self.reviews.remembered(review);
             let known = Known::new((&graph, trusted), fresh, &told).remembering(&remembered);
+            let known = known.at(Timestamp::now());
             let unsure = match self.writes.admission.admit(authorized, payload, &known)? {
                 Ruling::Admitted(admitted) => return Ok(Settled::Admitted(admitted, told)),
                 Ruling::Unsure(unsure) => unsure,
@@ -196,25 +198,27 @@ impl Pipeline {
 
     /// Waits until the graph knows what it did not, but not for long: a pod that was bound a moment ago is not asked for.
     async fn learns(&self, authorized: &Authorized, wanted: &[Wanted]) -> bool {
-        let Kind::Node(node) = &authorized.caller().kind else {
-            return false;
-        };
+        let kind = &authorized.caller().kind;
+        let source = self.judge.graph_of(authorized.caller());
         let knows = |wanted: &Wanted| {
-            let graph = self.judge.graph.load();
-            match wanted.kind {
-                graph::Kind::Pod => graph.pod(node, wanted.key()).is_some(),
+            let graph = source.load();
+            match (kind, wanted.kind) {
+                (Kind::Node(node), graph::Kind::Pod) => graph.pod(node, wanted.key()).is_some(),
+                (Kind::Seed(seed), graph::Kind::Secret) => {
+                    graph.reaches_by(&seed.name, wanted.key(), graph::Kind::ManagedSeed)
+                }
                 _ => graph.facts(wanted.key()).is_some(),
             }
         };
         if wanted.iter().all(knows) {
             return false;
         }
-        let account = account(authorized);
-        let Ok(_waiting) = self.judge.live.wait(Asker { node, account }) else {
+        let (name, account) = (asker(authorized.caller()), account(authorized));
+        let Ok(_waiting) = self.judge.live.wait(Asker { node: &name, account }) else {
             return false;
         };
         let until = Instant::now() + self.judge.lag_wait;
-        let mut published = self.judge.graph.published();
+        let mut published = source.published();
         while !wanted.iter().all(knows) {
             if timeout_at(until, published.next()).await.is_err() {
                 return false;
@@ -236,13 +240,19 @@ impl Pipeline {
             return Err(Rejection::internal("a question about something else than a resource"));
         };
         let live = &self.judge.live;
-        let name = asker(authorized);
+        let name = asker(authorized.caller());
         let asker = Asker { node: &name, account };
         let unknown = |unknown: Unknown| match account {
             // It explains nobody's refusal.
             Account::Records => Rejection::from(&unknown),
             Account::Decisions | Account::Events => self.judge.unknown(&unknown),
-            Account::Others => Rejection::from(&unknown),
+            Account::Others => match &unknown {
+                // As Gardener says it, who could not read it either.
+                Unknown::Upstream(_) if self.writes.admission.is_by_seed(authorized) => {
+                    Rejection::failed_lookup(unknown.to_string())
+                }
+                _ => Rejection::from(&unknown),
+            },
         };
         self.writes.metrics.asked(match unsure {
             Unsure::Stored => "stored",
@@ -257,6 +267,11 @@ impl Pipeline {
                     return Err(unknown(Unknown::Limited));
                 }
                 for wanted in wanted {
+                    if wanted.kind == graph::Kind::Secret {
+                        // Others say whose it is, and none has while the graph was waited for.
+                        told.objects.push((wanted, None));
+                        continue;
+                    }
                     let fact = live.fact(asker, &wanted).await.map_err(unknown)?;
                     told.objects.push((wanted, fact));
                 }
@@ -304,16 +319,17 @@ fn account(authorized: &Authorized) -> Account {
     match (&authorized.caller().kind, &authorized.head().info().target) {
         (Kind::Node(_), Target::Resource(request)) if request.resource.resource == "events" => Account::Events,
         (Kind::Node(_), _) => Account::Decisions,
-        (Kind::Bootstrap(_) | Kind::Other, _) => Account::Others,
+        (Kind::Bootstrap(_) | Kind::Seed(_) | Kind::Other, _) => Account::Others,
     }
 }
 
 /// Who makes the gate ask, where no other can have the same name.
-fn asker(authorized: &Authorized) -> Cow<'_, str> {
-    let caller = authorized.caller();
+pub(super) fn asker(caller: &Caller) -> Cow<'_, str> {
     match &caller.kind {
         // What somebody who acts as a node costs is not the node's.
         Kind::Node(node) if caller.actor.is_none() => Cow::Borrowed(node),
+        // It can make itself as many service accounts as it likes.
+        Kind::Seed(seed) if caller.actor.is_none() => Cow::Owned(format!("seed {}", seed.name)),
         _ => Cow::Owned(format!("user {}", caller.asker().name)),
     }
 }

@@ -28,13 +28,24 @@ impl Upstream {
             Kind::Bootstrap(token) => {
                 headers::with_token(client_headers, upgrade, token).map(|headers| (headers, &clients.bare))
             }
-            Kind::Node(_) | Kind::Other => headers::request(client_headers, upgrade, &caller.user, self.identity)
-                .map(|headers| (headers, &clients.told)),
+            Kind::Node(_) | Kind::Seed(_) | Kind::Other => {
+                headers::request(client_headers, upgrade, &caller.user, self.identity)
+                    .map(|headers| (headers, &clients.told))
+            }
         };
         let (mut headers, client) = encoded.map_err(|error| Rejection::internal(error.to_string()))?;
         if let Some(actor) = &caller.actor {
             let told = headers::actor(&actor.user, self.identity, &mut headers);
             told.map_err(|error| Rejection::internal(error.to_string()))?;
+        }
+        if let Some(rule) = admitted.granted_by() {
+            let granted = headers::grant(
+                &names::granted_group(rule.id()),
+                &caller.user,
+                self.identity,
+                &mut headers,
+            );
+            granted.map_err(|error| Rejection::internal(error.to_string()))?;
         }
         headers.insert("audit-id", audit_id);
         if let Some(content_type) = admitted.content_type() {

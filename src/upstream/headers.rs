@@ -208,6 +208,34 @@ pub(super) fn mark(key: &str, identity: Identity, headers: &mut HeaderMap) {
     }
 }
 
+/// Makes the user a member of a group that only the gate gives. Beside it all others have to be said: upstream adds none by itself
+/// to those that are.
+pub(super) fn grant(
+    group: &str,
+    user: &User,
+    identity: Identity,
+    headers: &mut HeaderMap,
+) -> Result<(), UnencodableUser> {
+    let Some(names) = Names::of(identity) else {
+        return Ok(());
+    };
+    let implied = if said_groups(user, identity).is_empty() {
+        user.groups.as_slice()
+    } else {
+        &[]
+    };
+    let implied = implied.iter().filter(|group| !names::is_own_group(group));
+    for group in implied.map(String::as_str).chain([group]) {
+        let value = header_value(group).ok_or_else(|| UnencodableUser {
+            user: user.name.clone(),
+            what: "group",
+            value: group.to_owned(),
+        })?;
+        headers.append(&names.group, value);
+    }
+    Ok(())
+}
+
 /// Drops what was meant for the connection to upstream alone.
 pub(super) fn response(headers: &mut HeaderMap) {
     for name in connection_tokens(headers) {
@@ -278,7 +306,7 @@ impl Names {
         };
         let encode = |what, value: &str| header_value(value).ok_or_else(|| unencodable(what, value));
         headers.append(&self.user, encode("name", &user.name)?);
-        for group in groups {
+        for group in groups.iter().filter(|group| !names::is_own_group(group)) {
             headers.append(&self.group, encode("group", group)?);
         }
         if let (Some(name), Some(uid)) = (&self.uid, &user.uid) {

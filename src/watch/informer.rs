@@ -150,6 +150,15 @@ impl<T: Watched> Informer<T> {
                 }
                 Some(Ok(Event::Apply(object))) => self.send("applied", Change::Apply(Box::new(object.slim))).await?,
                 Some(Ok(Event::Delete(object))) => self.send("deleted", Change::Delete(Box::new(object.slim))).await?,
+                Some(Err(error)) if remedy::is_silence(&error) => {
+                    self.own.lost();
+                    let informer = self.collection.resource;
+                    debug!(
+                        informer,
+                        "upstream has said nothing for long; everything is listed again"
+                    );
+                    return Ok(());
+                }
                 Some(Err(error)) => {
                     let remedy = Remedy::of(&error);
                     if remedy == Remedy::Relist {

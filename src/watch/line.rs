@@ -78,6 +78,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 const MAX_LIST: usize = 16 * 1024 * 1024;
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
+/// Why a watch ends that nothing was heard on. A server without events of a kind may send no bookmarks either.
+pub(super) const SILENT: &str = "upstream was silent for long";
+
 impl Line {
     pub(super) fn new(upstream: Upstream, own: Own, patience: Duration) -> Self {
         Self {
@@ -155,7 +158,7 @@ impl Line {
             // A watch that goes on says nothing until something happens. A list is known at once, before what the graph holds
             // counts as stale: some upstreams send no bookmarks while a kind is quiet.
             debug!(path, "upstream has said nothing for long; listing again");
-            "upstream was silent for long".to_owned()
+            SILENT.to_owned()
         } else {
             return Ok(None);
         };

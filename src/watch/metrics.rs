@@ -32,6 +32,7 @@ pub struct Metrics {
     lag: Histogram,
     batches: Histogram,
     actions: Family<OperationLabel, Histogram>,
+    seed_updates: Family<UpdateLabels, Histogram>,
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
@@ -55,6 +56,12 @@ struct OperationLabel {
     operation: &'static str,
 }
 
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct UpdateLabels {
+    kind: &'static str,
+    operation: &'static str,
+}
+
 impl Default for Metrics {
     fn default() -> Self {
         Self {
@@ -73,6 +80,8 @@ impl Default for Metrics {
             batches: Histogram::new(exponential_buckets(1.0, 4.0, 6)),
             // As kube-apiserver has them, from 0.1 ms on.
             actions: Family::new_with_constructor(|| Histogram::new(exponential_buckets(1e-4, 2.0, 12))),
+            // As gardener-admission-controller has them.
+            seed_updates: Family::new_with_constructor(|| Histogram::new(exponential_buckets(1e-4, 2.0, 12))),
         }
     }
 }
@@ -146,6 +155,16 @@ impl Metrics {
         );
     }
 
+    /// Those that dashboards know from gardener-admission-controller, for such a registry too.
+    pub fn register_garden(&self, registry: &mut Registry) {
+        registry.register_with_unit(
+            "gardener_admission_controller_seed_authorizer_graph_update_duration",
+            "How long changes of the graph of the seed authorizer take",
+            Unit::Seconds,
+            self.seed_updates.clone(),
+        );
+    }
+
     /// How many milliseconds ago an informer was heard from, if it has listed.
     pub(super) fn heard(&self, collection: &'static Collection, ago: Option<u64>) {
         let label = InformerLabel::of(collection);
@@ -197,6 +216,25 @@ impl Metrics {
 
     pub(super) fn deleted(&self, kind: Kind, took: Duration) {
         self.acted(operations(kind).map(|(_, delete)| delete), took);
+    }
+
+    /// Of an object in the graph of seeds. Requests never change, so they are only created.
+    pub(super) fn seed_updated(&self, kind: Kind, took: Duration) {
+        let operation = match kind {
+            Kind::CertificateSigningRequest => "Create",
+            _ => "CreateOrUpdate",
+        };
+        self.seed_acted(kind, operation, took);
+    }
+
+    pub(super) fn seed_deleted(&self, kind: Kind, took: Duration) {
+        self.seed_acted(kind, "Delete", took);
+    }
+
+    fn seed_acted(&self, kind: Kind, operation: &'static str, took: Duration) {
+        let kind = kind.title();
+        let labels = UpdateLabels { kind, operation };
+        self.seed_updates.get_or_create(&labels).observe(took.as_secs_f64());
     }
 
     fn acted(&self, operation: Option<&'static str>, took: Duration) {

@@ -408,21 +408,32 @@ async fn watches_that_end_at_once_are_not_a_flood() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_manifest_grants_what_is_watched() {
-    let manifest = include_str!("../../config/kubernetes/informers.yaml");
-    let (_, tasks) = start(
-        Server::new(Streaming::Known).upstream(),
-        &Config::default(),
-        &Ready::default(),
-    );
-    let informers = tasks.iter().filter_map(|(name, _)| name.strip_prefix("informer-"));
-    let mut count = 0;
-    for resource in informers {
-        let granted = |line: &str| line.trim_start().starts_with("resources:") && line.contains(resource);
-        assert!(manifest.lines().any(granted), "{resource}");
-        count += 1;
+async fn the_manifests_grant_what_is_watched() {
+    let config = Config {
+        seeds: Some(Profile::Current),
+        ..Config::default()
+    };
+    let informers = include_str!("../../config/kubernetes/informers.yaml");
+    let gardener = include_str!("../../config/kubernetes/gardener.yaml");
+    let mut counts = [0, 0];
+    for watched in watched(&config) {
+        let (manifest, count) = match watched.manifest {
+            "informers.yaml" => (informers, &mut counts[0]),
+            _ => (gardener.split("\n---\n").next().unwrap(), &mut counts[1]),
+        };
+        let granted = |line: &str| line.trim_start().starts_with("resources:") && line.contains(watched.resource);
+        assert!(manifest.lines().any(granted), "{watched:?}");
+        *count += 1;
     }
-    assert_eq!(count, 10);
+    assert_eq!(counts, [12, 12]);
+    // Each of these is a task, and no two have the same name.
+    let server = Server::new(Streaming::Known);
+    let (_, tasks) = start(server.upstream(), &config, &Ready::default());
+    let (_, garden_tasks) = start_seeds(server.upstream(), &config, &Ready::default()).unwrap();
+    let names = tasks.iter().chain(&garden_tasks).map(|(name, _)| *name);
+    let names: std::collections::BTreeSet<&str> = names.collect();
+    assert_eq!(names.len(), tasks.len() + garden_tasks.len());
+    assert_eq!(names.iter().filter(|name| name.starts_with("informer-")).count(), 24);
 }
 
 #[tokio::test(start_paused = true)]

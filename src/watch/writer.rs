@@ -5,14 +5,15 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 use arc_swap::ArcSwap;
 use tokio::{
     sync::{mpsc, watch},
-    time::Instant,
+    time::{Instant, sleep_until},
 };
 
 use super::{
     Metrics,
+    beginnings::Beginnings,
     state::{Listed, State},
 };
-use crate::graph::{Asserts, Key, Kind, Snapshot, Store};
+use crate::graph::{Anchor, Asserts, Key, Kind, Snapshot, Store};
 
 /// What an informer has found out.
 pub(super) enum Change {
@@ -31,6 +32,7 @@ pub(super) type Changes = mpsc::Sender<(Instant, Change)>;
 
 pub(super) struct Writer {
     store: Store,
+    beginnings: Beginnings,
     changes: mpsc::Receiver<(Instant, Change)>,
     snapshot: Arc<ArcSwap<Snapshot>>,
     generation: watch::Sender<u64>,
@@ -51,12 +53,13 @@ const BATCH: usize = 512;
 const SELDOM: Duration = Duration::from_millis(100);
 
 impl Writer {
-    pub(super) fn new(state: Arc<State>, metrics: Metrics) -> (Self, Changes) {
+    pub(super) fn new(anchor: Anchor, state: Arc<State>, metrics: Metrics) -> (Self, Changes) {
         let (sender, changes) = mpsc::channel(WAITING);
-        let mut store = Store::default();
+        let mut store = Store::new(anchor);
         let snapshot = Arc::new(ArcSwap::new(store.publish()));
         let writer = Self {
             store,
+            beginnings: Beginnings::default(),
             changes,
             snapshot,
             generation: watch::Sender::new(0),
@@ -83,7 +86,14 @@ impl Writer {
     /// lone change at once.
     pub(super) async fn run(mut self) {
         let mut batch = Vec::with_capacity(BATCH);
-        while self.changes.recv_many(&mut batch, BATCH).await > 0 {
+        loop {
+            let wake = self.beginnings.next();
+            tokio::select! {
+                received = self.changes.recv_many(&mut batch, BATCH) => if received == 0 {
+                    break;
+                },
+                () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => self.beginnings.waited(&mut self.store),
+            }
             for (arrived, change) in batch.drain(..) {
                 self.arrived.push(arrived);
                 self.make(change);
@@ -98,22 +108,34 @@ impl Writer {
     }
 
     fn make(&mut self, change: Change) {
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), self.store.revision());
         match change {
             Change::Apply(object) => {
                 self.store.apply(object.as_ref());
-                let kind = object.key().kind;
-                self.kinds.insert(kind);
-                self.metrics.added(kind, start.elapsed());
+                let key = object.key();
+                self.beginnings.changed(&mut self.store, key);
+                self.kinds.insert(key.kind);
+                match self.store.anchor() {
+                    Anchor::Node => self.metrics.added(key.kind, start.elapsed()),
+                    // Gardener counts only what changes its graph.
+                    Anchor::Seed if self.store.revision() == before => {}
+                    Anchor::Seed => self.metrics.seed_updated(key.kind, start.elapsed()),
+                }
             }
             Change::Delete(object) => {
                 let key = object.key();
                 self.store.delete(key);
+                self.beginnings.changed(&mut self.store, key);
                 self.kinds.insert(key.kind);
-                self.metrics.deleted(key.kind, start.elapsed());
+                match self.store.anchor() {
+                    Anchor::Node => self.metrics.deleted(key.kind, start.elapsed()),
+                    Anchor::Seed if self.store.revision() == before => {}
+                    Anchor::Seed => self.metrics.seed_deleted(key.kind, start.elapsed()),
+                }
             }
             Change::Listed(kind, seen, listed) => {
                 self.store.retain(kind, |key| seen.contains(key));
+                self.beginnings.listed(&mut self.store, kind);
                 self.kinds.insert(kind);
                 self.listed.push(listed);
             }
@@ -131,8 +153,10 @@ impl Writer {
         self.published = Instant::now();
         // Only what is visible counts as known.
         self.listed.drain(..).for_each(|listed| listed.is_published());
-        let lags = self.arrived.drain(..).map(|arrived| arrived.elapsed());
-        self.metrics.published(lags);
+        if !self.arrived.is_empty() {
+            let lags = self.arrived.drain(..).map(|arrived| arrived.elapsed());
+            self.metrics.published(lags);
+        }
         for kind in self.kinds.drain() {
             self.metrics.objects(kind, self.store.count(kind));
         }
@@ -157,3 +181,6 @@ impl Seen {
         format!("{}/{}", key.namespace, key.name).into()
     }
 }
+
+#[cfg(test)]
+mod tests;

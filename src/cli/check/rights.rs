@@ -119,7 +119,13 @@ pub(super) async fn own_rights(own: &Upstream, report: &mut Report) {
 /// Names what the gate has to know of the cluster and may not find out.
 pub(super) async fn informer_rights(own: &Upstream, config: &watch::Config, report: &mut Report) {
     let mut allowed = Vec::new();
-    for (group, resource, vital) in watch::watched(config) {
+    for watched in watch::watched(config) {
+        let watch::WatchedResource {
+            group,
+            resource,
+            vital,
+            manifest,
+        } = watched;
         for verb in ["list", "watch"] {
             let spec = json!({"resourceAttributes": {"verb": verb, "group": group, "resource": resource}});
             match access(own, None, &spec).await {
@@ -130,11 +136,14 @@ pub(super) async fn informer_rights(own: &Upstream, config: &watch::Config, repo
                 )),
                 answer => {
                     let right = format!("{verb} {resource} in all namespaces");
-                    tell(&right, "; see config/kubernetes/informers.yaml", answer, report);
+                    let remedy = format!("; see config/kubernetes/{manifest}");
+                    tell(&right, &remedy, answer, report);
                 }
             }
         }
     }
+    // Both graphs may want the same.
+    allowed.sort_unstable();
     allowed.dedup();
     report.ok(format!("the gate may list and watch {}", allowed.join(", ")));
 }
@@ -256,7 +265,7 @@ pub(super) async fn token_rights(own: &Upstream, report: &mut Report) {
     }
 }
 
-fn tell(right: &str, remedy: &str, access: Result<(bool, String), String>, report: &mut Report) {
+pub(super) fn tell(right: &str, remedy: &str, access: Result<(bool, String), String>, report: &mut Report) {
     match access {
         Ok((true, _)) => report.ok(format!("the gate may {right}")),
         Ok((false, _)) => report.fail(format!("the gate may not {right}{remedy}")),

@@ -12,9 +12,11 @@ use super::{
         access, acting_rights, annotation_rights, discovery_rights, event_rights, impersonation_rights,
         informer_rights, own_rights, review_rights, token_rights,
     },
+    seeds::{self, Told},
 };
 use crate::{
     api::names,
+    authorizer::{Fallback, SeedRules},
     caller::User,
     config::{self, Config},
     upstream::{self, Identity, Metrics, Upstream},
@@ -103,6 +105,14 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
     if config.authentication.token_review {
         token_rights(&own, report).await;
     }
+    if let Some(rules) = config.authorizer.seeds {
+        let told = match config.upstream.identity {
+            config::Identity::FrontProxy { .. } => Told::FrontProxy,
+            config::Identity::Impersonate => Told::Impersonate,
+            config::Identity::Own => Told::Nothing,
+        };
+        seeds::check(&own, rules, told, report).await;
+    }
     quarantine::check(&config.quarantine, &own, report).await;
     match front_proxy.or((chosen == "Impersonate").then_some(impersonate)) {
         Some(upstream) if works => {
@@ -122,6 +132,13 @@ fn reviewed(config: &Config) -> Vec<&'static str> {
     }
     if config.authorizer.caller_known_upstream {
         hangs.push("callers who act as somebody else");
+    }
+    if let Some(SeedRules {
+        fallback: Fallback::Upstream,
+        ..
+    }) = config.authorizer.seeds
+    {
+        hangs.push("seeds that ask for what the rules for seeds leave to upstream");
     }
     if config.admission.validated.is_some() {
         hangs.push("whoever creates, changes or enters pods that carry validated annotations");

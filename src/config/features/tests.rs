@@ -76,6 +76,7 @@ fn matches(decided: &str, expected: &str) -> bool {
 fn decide(features: Features, method: &str, target: &str) -> String {
     let gate = Authorizer {
         nodes: Fallback::Deny,
+        seeds: None,
         node_rules: features.node_rules,
         modes: Modes::UPSTREAM,
         bootstrap: Fallback::Deny,

@@ -52,6 +52,7 @@ pub(super) fn graph(mut section: Section<'_>, features: Features, modes: Modes) 
     section.finish();
     Graph {
         watch: watch::Config {
+            seeds: None,
             stale_after,
             fail_static,
             pod_certificate_requests: features.node_rules.pod_certificates,

@@ -71,7 +71,7 @@ impl Live {
     }
 
     /// As a list of one, for which the gate has the right already. Any letter may stand in the name of an event, and is escaped.
-    async fn one<T: DeserializeOwned>(
+    pub(super) async fn one<T: DeserializeOwned>(
         &self,
         asker: Asker<'_>,
         request: &ResourceRequest,

@@ -72,14 +72,14 @@ async fn a_dependency_holds_for_as_long_as_the_graph_says() {
     let with = store.publish();
 
     let moment = Duration::from_secs(1);
-    let mut known = Dependency::new("n", key, true);
+    let mut known = Dependency::new((Anchor::Node, "n"), key, true);
     assert!(known.holds(&with, Instant::now(), moment));
     assert!(!known.holds(&without, Instant::now(), moment));
-    let mut pending = Dependency::new("n", key, false);
+    let mut pending = Dependency::new((Anchor::Node, "n"), key, false);
     assert!(pending.holds(&without, Instant::now(), moment));
     assert!(pending.holds(&with, Instant::now(), moment));
     assert!(!pending.holds(&without, Instant::now(), moment), "it was known");
-    let mut pending = Dependency::new("n", key, false);
+    let mut pending = Dependency::new((Anchor::Node, "n"), key, false);
     assert!(!pending.holds(&without, Instant::now() + moment, moment));
 }
 

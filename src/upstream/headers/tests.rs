@@ -37,6 +37,62 @@ fn impersonation_tells_user_and_every_group() {
     );
 }
 
+/// Into a group of the gate's own nobody comes by itself, whatever its certificate or token says.
+#[test]
+fn the_gate_alone_puts_somebody_into_its_groups() {
+    let claims = User {
+        groups: vec![
+            "a".to_owned(),
+            names::granted_group("seed/shoots"),
+            "scopegate.devil:b".to_owned(),
+        ],
+        ..User::default()
+    };
+    let user = User {
+        name: "u".to_owned(),
+        ..claims
+    };
+    for (identity, name) in [
+        (Identity::FrontProxy { uid: true }, "x-remote-group"),
+        (Identity::Impersonate, "impersonate-group"),
+    ] {
+        let mut headers = told(&user, identity).unwrap();
+        let groups = |headers: &HeaderMap| -> Vec<String> {
+            let groups = headers.get_all(name).iter();
+            groups.map(|group| group.to_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(groups(&headers), ["a", "scopegate.devil:b"]);
+        grant(&names::granted_group("seed/shoots"), &user, identity, &mut headers).unwrap();
+        assert_eq!(
+            groups(&headers),
+            ["a", "scopegate.devil:b", "scopegate.dev:seed/shoots"]
+        );
+    }
+    let mut headers = HeaderMap::new();
+    grant("g", &user, Identity::Own, &mut headers).unwrap();
+    assert!(headers.is_empty());
+}
+
+/// Upstream adds the groups of a service account only where none is said.
+#[test]
+fn beside_the_group_of_the_gate_all_others_are_said() {
+    let account = User {
+        name: "system:serviceaccount:seed-a:extension-x".to_owned(),
+        groups: [
+            "system:serviceaccounts",
+            "system:serviceaccounts:seed-a",
+            "system:authenticated",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        ..User::default()
+    };
+    let mut headers = told(&account, Identity::Impersonate).unwrap();
+    assert_eq!(headers.get_all("impersonate-group").iter().count(), 0);
+    grant("g", &account, Identity::Impersonate, &mut headers).unwrap();
+    assert_eq!(headers.get_all("impersonate-group").iter().count(), 4);
+}
+
 /// Who acts is told by the gate, whatever the user itself claims under the same key.
 #[test]
 fn the_actor_is_told() {

@@ -4,7 +4,10 @@ use std::{error::Error, io};
 
 use kube::runtime::watcher;
 
-use super::super::{kinds::Collection, line::Garbled};
+use super::super::{
+    kinds::Collection,
+    line::{Garbled, SILENT},
+};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Remedy {
@@ -27,6 +30,11 @@ impl Remedy {
         };
         if resume { Self::Resume } else { Self::Relist }
     }
+}
+
+/// Whether nothing is wrong but that nothing was heard.
+pub(super) fn is_silence(error: &watcher::Error) -> bool {
+    matches!(error, watcher::Error::WatchStartFailed(kube::Error::Api(status)) if status.message == SILENT)
 }
 
 /// Whether upstream does not stream lists, or not in a way that kube can read: those that do not know how call the request
@@ -54,8 +62,10 @@ pub(super) fn explain_watch(collection: &Collection, error: &watcher::Error) -> 
 pub(super) fn explain(verb: &str, collection: &Collection, error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) if status.code == 403 => format!(
-            "the gate may not {verb} {}: {}; apply config/kubernetes/informers.yaml",
-            collection.resource, status.message
+            "the gate may not {verb} {}: {}; apply config/kubernetes/{}",
+            collection.resource,
+            status.message,
+            collection.manifest()
         ),
         error => format!("cannot {verb} {}: {}", collection.resource, chain(error)),
     }

@@ -9,6 +9,7 @@ use crate::{
 
 const GATE: Authorizer = Authorizer {
     nodes: Fallback::Upstream,
+    seeds: None,
     node_rules: NodeRules {
         selectors: true,
         trust_bundles: false,
