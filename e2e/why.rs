@@ -251,6 +251,48 @@ fn the_command_answers_from_a_file() {
     }
 }
 
+/// As docs/gardener.md shows it.
+#[test]
+fn the_command_answers_about_seeds() {
+    let mut items = Vec::new();
+    for (seed, shoot, binding, secret) in [("seed-a", "web", "cloud-a", "key"), ("seed-b", "db", "cloud-b", "x")] {
+        let (core, security) = ("core.gardener.cloud/v1beta1", "security.gardener.cloud/v1alpha1");
+        let meta = |name: &str| json!({"name": name, "namespace": "garden-p1"});
+        items.push(json!({"apiVersion": core, "kind": "Seed", "metadata": {"name": seed}}));
+        items.push(json!({"apiVersion": core, "kind": "Shoot", "metadata": meta(shoot),
+            "spec": {"seedName": seed, "credentialsBindingName": binding}}));
+        items.push(
+            json!({"apiVersion": security, "kind": "CredentialsBinding", "metadata": meta(binding),
+            "credentialsRef": {"apiVersion": "v1", "kind": "Secret", "namespace": "garden-p1", "name": secret}}),
+        );
+    }
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string();
+    let ask = |words: &str| {
+        let output = run(format!("{words} -n garden-p1 --objects -").split(' '), &list);
+        assert_eq!(output.status.code(), Some(0), "{words}: {}", errors(&output));
+        text(&output)
+    };
+    let documented = include_str!("../docs/gardener.md");
+    let told = ask("why seed/seed-a get secret x");
+    let told = told.replace("standard input", "garden.yaml");
+    assert!(
+        documented.contains(&format!("--objects garden.yaml\n{told}```\n")),
+        "{told}"
+    );
+    let allowed = ask("why gardener.cloud:system:seed:seed-b get secret x");
+    assert!(
+        allowed.starts_with("ALLOWED: seed seed-b may get secrets garden-p1/x"),
+        "{allowed}"
+    );
+    let older = ask("why seed/seed-b get secret x --seeds document");
+    assert!(older.starts_with("LEFT TO UPSTREAM"), "{older}");
+    let who = ask("who-can secret x");
+    assert!(
+        who.contains("1 seed can read secret garden-p1/x\n  path      seed-b ← shoot"),
+        "{who}"
+    );
+}
+
 /// The rules of a configuration count, also in what they leave to upstream.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_command_takes_the_rules_of_a_configuration() {
@@ -280,8 +322,9 @@ async fn the_command_takes_the_rules_of_a_configuration() {
 
 #[test_case::test_case("why node-a get secret", "needs its name"; "question")]
 #[test_case::test_case("why node-a see secret s", "invalid value 'see'"; "verb")]
-#[test_case::test_case("who-can leases l", "does not depend on what refers to it"; "resource")]
+#[test_case::test_case("who-can events l", "does not depend on what refers to it"; "resource")]
 #[test_case::test_case("why node-a list pods --objects - --admin http://127.0.0.1:1", "cannot be used with"; "two sources")]
+#[test_case::test_case("why system:kube-scheduler list pods", "is the user of no node and of no seed"; "caller")]
 #[test_case::test_case("why node-a list pods --objects - --kubernetes-version 1.99", "one of 1.32 to 1.36"; "version")]
 fn wrong_usage_is_2(words: &str, message: &str) {
     let output = run(words.split(' '), "");

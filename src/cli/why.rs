@@ -16,10 +16,12 @@ Examples:
   scopegate why node-a get secret s1 -n shop
   scopegate why node-a list pods --field-selector spec.nodeName=node-a
   scopegate why node-a create serviceaccounts/token builder -n ci -o json
+  scopegate why seed/seed-a list shoots --label-selector name.seed.gardener.cloud/seed-a=true
   kubectl get pods,pv,nodes -A -o json | scopegate why node-a get cm settings --objects -")]
 pub(super) struct Why {
-    /// The node, by its name or its user (system:node:…)
-    node: String,
+    /// A node by its name or its user (system:node:…); a seed as seed/NAME, or by its user or that of an extension
+    /// (gardener.cloud:system:seed:…, system:serviceaccount:seed-…:extension-…)
+    caller: String,
     /// What it wants to do
     #[arg(value_parser = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"])]
     verb: String,
@@ -34,6 +36,15 @@ pub(super) struct Why {
     /// What a list or watch is narrowed to, e.g. spec.nodeName=node-a
     #[arg(long, value_name = "SELECTOR", default_value = "", hide_default_value = true)]
     field_selector: String,
+    /// The same by labels, e.g. name.seed.gardener.cloud/seed-a=true
+    #[arg(
+        short = 'l',
+        long,
+        value_name = "SELECTOR",
+        default_value = "",
+        hide_default_value = true
+    )]
+    label_selector: String,
     #[command(flatten)]
     source: Source,
     /// How to print the answer
@@ -46,6 +57,7 @@ pub(super) struct Why {
 #[command(after_help = "\
 Examples:
   scopegate who-can secret s1 -n shop
+  scopegate who-can shoot my-shoot -n garden-p1
   kubectl get pods,pv,nodes -A -o json | scopegate who-can secret s1 -n shop --objects -")]
 pub(super) struct WhoCan {
     /// What the object is: resource[.group]; short names will do
@@ -65,12 +77,13 @@ pub(super) struct WhoCan {
 impl Why {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let question = why::Question {
-            node: self.node,
+            caller: self.caller,
             verb: self.verb,
             resource: self.resource,
             namespace: self.namespace,
             name: self.name,
             field_selector: self.field_selector,
+            label_selector: self.label_selector,
         };
         let asked = match question.parse() {
             Ok(asked) => asked,
@@ -98,7 +111,10 @@ impl WhoCan {
         };
         let who_can: why::WhoCan = match self.source.open()? {
             Opened::Gate(gate) => gate.ask("/debug/who-can", &object.query())?,
-            Opened::Objects(authorizer, known) => why::who_can(&asked, &authorizer, &known),
+            Opened::Objects(authorizer, known) => match why::who_can(&asked, &authorizer, &known) {
+                Ok(who_can) => who_can,
+                Err(unclear) => return Ok(misused(&unclear)),
+            },
         };
         self.output.print(&who_can)?;
         Ok(code(who_can.is_anyone()))

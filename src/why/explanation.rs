@@ -1,17 +1,18 @@
-//! Whether a node may do something, and why.
+//! Whether a caller may do something, and why.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Known, Missing, State, Trail, text::Report};
+use super::{Asked, End, Known, Missing, State, Trail, View, asker::Asker, missing::shown, text::Report};
 use crate::{
     api::Verb,
-    authorizer::{self, Attributes, Authorizer},
+    authorizer::{self, Attributes, Authorizer, Needed, SEEDS_FALLBACK},
     caller::Caller,
     decision::{Decision, Evidence, Verdict},
+    graph::Anchor,
     rejection::Rejection,
-    request::{FieldOperator, RequestInfo, ResourceRequest, Target},
+    request::{RequestInfo, ResourceRequest, Target},
     rules::Rule,
 };
 
@@ -38,12 +39,15 @@ pub struct Explanation {
     pub condoned: Option<String>,
     /// The decision in one line, as the log and the audit event have it.
     pub reason: String,
-    /// Since when the node is in quarantine, and why, where that settles it.
+    /// Since when the caller is in quarantine, and why, where that settles it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantine: Option<String>,
-    /// What the node reads that is not allowed it.
+    /// Why the caller is like anybody else, where that may surprise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nobody: Option<String>,
+    /// What the caller reads that is not allowed it.
     pub client: Option<String>,
-    /// How the node is related to the object, where that counts and it is.
+    /// How the node or seed is related to the object, where that counts and it is.
     pub path: Option<Trail>,
     /// Why it is not, where that counts.
     pub missing: Option<Missing>,
@@ -53,10 +57,14 @@ pub struct Explanation {
 }
 
 /// The request that was judged.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
-    pub node: String,
+    #[serde(flatten)]
+    pub end: End,
+    /// Who speaks for it, where that is not its kubelet or gardenlet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
     pub verb: String,
     pub group: String,
     pub resource: String,
@@ -69,8 +77,12 @@ pub struct Request {
 
 /// Judges the request that was asked about, as it would be judged if it came now.
 pub fn explain(asked: &Asked, authorizer: &Authorizer, known: &Known) -> Explanation {
-    let Asked { node, caller, info } = asked;
-    let graph = known.graph.as_ref();
+    let Asked { asker, info } = asked;
+    let caller = &asker.caller;
+    // A seed that there are no rules for is held against none, whatever the graph.
+    let anchor = authorizer.anchor(caller).map(|(anchor, _)| anchor);
+    let view = known.view(anchor.unwrap_or_default());
+    let graph = view.graph.as_ref();
     let decision = authorizer.decide(Attributes {
         caller,
         info,
@@ -79,15 +91,21 @@ pub fn explain(asked: &Asked, authorizer: &Authorizer, known: &Known) -> Explana
         graph,
     });
     let decision = authorizer.traced(decision, caller, info, graph);
-    let key = authorizer.dependency(caller, info);
-    let path = key.and_then(|key| graph.path(node, key));
+    let needed = authorizer.dependency(caller, info);
+    let path = needed.and_then(|needed| trail(&asker.end, needed, info, &view));
     // What an extra rule allows needs no path, and whom a quarantine stops none can help.
-    let needed = path.is_none() && !matches!(decision.evidence, Evidence::Extra(_) | Evidence::Quarantined(_));
-    let missing = key.filter(|_| needed).map(|key| Missing::of(Some(node), key, graph));
-    let answer = answer(&decision, known);
+    let counts = path.is_none() && !matches!(decision.evidence, Evidence::Extra(_) | Evidence::Quarantined(_));
+    let missing = needed
+        .filter(|_| counts)
+        .map(|needed| Missing::of(Some(asker.end.name()), needed, info, graph));
+    let is_left = is_left_by_seeds(&decision);
+    let by_graph = matches!(decision.evidence, Evidence::Related { .. } | Evidence::Unrelated { .. })
+        // Nothing is left to upstream that the graph may only not know yet.
+        || (is_left && needed.is_some());
+    let answer = answer(&decision, known, by_graph && view.doubt.is_some());
     Explanation {
         answer,
-        request: Request::of(node, info),
+        request: Request::of(asker, info),
         rule: rule(&decision),
         condoned: decision.condoned.map(|mode| mode.to_string()),
         reason: authorizer::explain(&decision, caller, info),
@@ -95,26 +113,55 @@ pub fn explain(asked: &Asked, authorizer: &Authorizer, known: &Known) -> Explana
             Evidence::Quarantined(told) => Some(told.to_string()),
             _ => None,
         },
+        nobody: anchor.is_none().then(|| nobody(authorizer)),
         client: client(answer, &decision, caller, info),
-        path: path.map(Trail::from),
+        path,
         missing,
-        then: then(answer, info),
-        snapshot: State::of(known),
+        then: then(answer, anchor, info),
+        snapshot: State::of(&view),
     }
 }
 
-fn then(answer: Answer, info: &RequestInfo) -> Option<String> {
-    let reads = matches!(info.verb, Verb::Get | Verb::List | Verb::Watch);
-    let then = "what it writes is judged by NodeRestriction when it comes";
-    (answer == Answer::Allow && !reads).then(|| then.to_owned())
+/// The way that counts.
+fn trail(end: &End, needed: Needed<'_>, info: &RequestInfo, view: &View) -> Option<Trail> {
+    let Needed { key, by } = needed;
+    let anchor = end.anchor();
+    if by.is_none() && key.kind == anchor.kind() && key.name == end.name() {
+        return view
+            .graph
+            .knows(end.name())
+            .then(|| Trail::at(end.clone(), "it is the object itself"));
+    }
+    let path = needed.path(end.name(), &view.graph)?;
+    Some(Trail::of(anchor, path, shown(key, info)))
 }
 
-fn answer(decision: &Decision, known: &Known) -> Answer {
-    let by_graph = matches!(decision.evidence, Evidence::Related { .. } | Evidence::Unrelated { .. });
+fn nobody(authorizer: &Authorizer) -> String {
+    match authorizer.seeds {
+        None => "this gate has no rules for seeds (callers.seeds.enabled)".to_owned(),
+        Some(_) => "the rules for seeds know no extensions in this profile (callers.seeds.profile)".to_owned(),
+    }
+}
+
+fn is_left_by_seeds(decision: &Decision) -> bool {
+    matches!(decision.evidence, Evidence::Fallback { key, .. } if key == SEEDS_FALLBACK)
+}
+
+fn then(answer: Answer, anchor: Option<Anchor>, info: &RequestInfo) -> Option<String> {
+    let reads = matches!(info.verb, Verb::Get | Verb::List | Verb::Watch);
+    let plugin = match anchor? {
+        Anchor::Node => "NodeRestriction",
+        Anchor::Seed => "SeedRestriction",
+    };
+    let then = || format!("what it writes is judged by {plugin} when it comes");
+    (answer == Answer::Allow && !reads).then(then)
+}
+
+fn answer(decision: &Decision, known: &Known, in_doubt: bool) -> Answer {
     match decision.verdict {
         _ if known.quarantine.is_none() => Answer::Unknown,
         _ if decision.condoned.is_some() => Answer::Allow,
-        _ if by_graph && known.doubt.is_some() => Answer::Unknown,
+        _ if in_doubt => Answer::Unknown,
         Verdict::Allow => Answer::Allow,
         Verdict::Deny => Answer::Deny,
     }
@@ -139,11 +186,17 @@ fn client(answer: Answer, decision: &Decision, caller: &Caller, info: &RequestIn
 }
 
 impl Request {
-    fn of(node: &str, info: &RequestInfo) -> Self {
+    fn of(asker: &Asker, info: &RequestInfo) -> Self {
         let mut request = Self {
-            node: node.to_owned(),
+            end: asker.end.clone(),
+            user: asker.user().map(str::to_owned),
             verb: info.verb.to_string(),
-            ..Self::default()
+            group: String::new(),
+            resource: String::new(),
+            subresource: String::new(),
+            namespace: String::new(),
+            name: String::new(),
+            text: String::new(),
         };
         // No question is about anything else.
         if let Target::Resource(target) = &info.target {
@@ -156,6 +209,14 @@ impl Request {
         }
         request
     }
+
+    /// Who it is about, in words.
+    fn who(&self) -> String {
+        match &self.user {
+            Some(user) => format!("{user}, for {},", self.end),
+            None => self.end.to_string(),
+        }
+    }
 }
 
 /// The object, or the part of a collection.
@@ -166,15 +227,15 @@ fn what(request: &ResourceRequest) -> String {
         _ => request.to_string(),
     };
     let fields = request.selectors.fields.iter();
-    let selected: Vec<String> = fields
+    let fields: Vec<String> = fields
         .filter(|term| term.field != "metadata.name")
-        .map(|term| match term.operator {
-            FieldOperator::Equals => format!("{}={}", term.field, term.value),
-            FieldOperator::NotEquals => format!("{}!={}", term.field, term.value),
-        })
+        .map(ToString::to_string)
         .collect();
-    if !selected.is_empty() {
-        text += &format!(" with field selector {}", selected.join(","));
+    let labels: Vec<String> = request.selectors.labels.iter().map(ToString::to_string).collect();
+    for (what, terms) in [("field", fields), ("label", labels)] {
+        if !terms.is_empty() {
+            text += &format!(" with {what} selector {}", terms.join(","));
+        }
     }
     text
 }
@@ -188,25 +249,47 @@ impl Explanation {
             );
         }
         match (self.rule.starts_with("callers."), self.answer) {
+            (true, Answer::Allow) if self.is_left_by_seeds() => {
+                format!(
+                    "none allows it; {} leaves it to upstream, whose RBAC decides",
+                    self.rule
+                )
+            }
             (true, Answer::Allow) => format!("none allows it; {} leaves it to upstream", self.rule),
             (true, _) => format!("none has an opinion; {} refuses it", self.rule),
             (false, _) => self.rule.clone(),
         }
     }
-}
 
-impl fmt::Display for Explanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Request { node, text, .. } = &self.request;
-        let verdict = match self.answer {
-            Answer::Allow => format!("ALLOWED: {node} may {text}"),
-            Answer::Deny => format!("REFUSED: {node} may not {text}"),
-            Answer::Unknown => format!("UNKNOWN: the gate cannot tell now whether {node} may {text}"),
-        };
+    fn is_left_by_seeds(&self) -> bool {
+        self.condoned.is_none() && self.rule == SEEDS_FALLBACK
+    }
+
+    /// The line that says it.
+    pub fn verdict(&self) -> String {
+        let (who, text) = (self.request.who(), &self.request.text);
+        match self.answer {
+            // Most often it is refused there.
+            Answer::Allow if self.is_left_by_seeds() => format!("LEFT TO UPSTREAM: whether {who} may {text}"),
+            Answer::Allow => format!("ALLOWED: {who} may {text}"),
+            Answer::Deny => format!("REFUSED: {who} may not {text}"),
+            Answer::Unknown => format!("UNKNOWN: the gate cannot tell now whether {who} may {text}"),
+        }
+    }
+
+    /// What it rests on, a heading and a text each; without a heading it goes on from the line before.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        self.report().into_lines()
+    }
+
+    fn report(&self) -> Report {
         let mut report = Report::default();
         report.line("rule", self.rule());
         if let Some(quarantine) = &self.quarantine {
             report.line("because", quarantine);
+        }
+        if let Some(nobody) = &self.nobody {
+            report.line("because", nobody);
         }
         if let Some(path) = &self.path {
             report.line("path", &path.text);
@@ -221,10 +304,22 @@ impl fmt::Display for Explanation {
             report.line("then", then);
         }
         report.line("snapshot", self.snapshot.to_string());
-        if self.answer == Answer::Deny && self.missing.is_some() && self.snapshot.age_seconds.is_some() {
-            let text = "a request is refused only after the graph had time to catch up and upstream was asked too";
-            report.line("", text);
+        let denied = self.answer == Answer::Deny || self.is_left_by_seeds();
+        if denied && self.missing.is_some() && self.snapshot.age_seconds.is_some() {
+            let becomes = if self.answer == Answer::Deny {
+                "refused"
+            } else {
+                "left to it"
+            };
+            let text = "only after the graph had time to catch up and upstream was asked too";
+            report.line("", format!("a request is {becomes} {text}"));
         }
-        report.write(&verdict, f)
+        report
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.report().write(&self.verdict(), f)
     }
 }

@@ -1,26 +1,30 @@
-//! What is asked, made into the request that a kubelet would send.
+//! What is asked, made into the request that a kubelet or gardenlet would send.
 
 use http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::resource::{Resource, Scope};
+use super::{
+    asker::Asker,
+    resource::{Resource, Scope},
+};
 use crate::{
-    api::{GroupResource, Verb, names},
-    caller::{Caller, User},
-    graph::Kind,
+    api::{GroupResource, Verb},
+    graph::{Anchor, Kind},
     request::{Query, RequestInfo, Target},
 };
 
-/// May this node do this? As it was typed; what is empty was not said.
+/// May this caller do this? As it was typed; what is empty was not said.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Question {
-    pub node: String,
+    /// A node by its name or user, or a seed as `seed/<name>` or by the user of its gardenlet or of an extension.
+    pub caller: String,
     pub verb: String,
     /// `resource[.group][/subresource]`; short names will do.
     pub resource: String,
     pub namespace: String,
     pub name: String,
     pub field_selector: String,
+    pub label_selector: String,
 }
 
 /// Who can read this? As it was typed.
@@ -34,8 +38,7 @@ pub struct Object {
 /// A question that was understood.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    pub(super) node: String,
-    pub(super) caller: Caller,
+    pub(super) asker: Asker,
     pub(super) info: RequestInfo,
 }
 
@@ -43,6 +46,8 @@ pub struct Asked {
 #[derive(Clone, Debug)]
 pub struct AskedObject {
     pub(super) kind: Kind,
+    /// Whether it depends on the graph of nodes who can read it; on that of seeds it does.
+    pub(super) for_nodes: bool,
     pub(super) info: RequestInfo,
 }
 
@@ -64,43 +69,50 @@ const VERBS: &[Verb] = &[
 
 /// Where kubectl looks for what nobody says the namespace of.
 const DEFAULT_NAMESPACE: &str = "default";
-/// Nothing in Kubernetes has a longer name.
-const MAX_NAME: usize = 253;
 
 impl Question {
+    /// The verbs it can be about.
+    pub fn verbs() -> impl Iterator<Item = &'static str> {
+        VERBS.iter().map(Verb::as_str)
+    }
+
+    /// Whether it can be about that caller.
+    pub fn is_caller(text: &str) -> bool {
+        Asker::parse(text).is_ok()
+    }
+
     pub fn read(query: &Query) -> Self {
         let get = |key| query.get(key).unwrap_or_default().to_owned();
+        // It was called after nodes when there were no other callers.
+        let caller = query
+            .get("caller")
+            .unwrap_or_else(|| query.get("node").unwrap_or_default());
         Self {
-            node: get("node"),
+            caller: caller.to_owned(),
             verb: get("verb"),
             resource: get("resource"),
             namespace: get("namespace"),
             name: get("name"),
             field_selector: get("fieldSelector"),
+            label_selector: get("labelSelector"),
         }
     }
 
     /// What [`Self::read`] reads.
     pub fn query(&self) -> String {
         query(&[
-            ("node", &self.node),
+            ("caller", &self.caller),
             ("verb", &self.verb),
             ("resource", &self.resource),
             ("namespace", &self.namespace),
             ("name", &self.name),
             ("fieldSelector", &self.field_selector),
+            ("labelSelector", &self.label_selector),
         ])
     }
 
     pub fn parse(&self) -> Result<Asked, Unclear> {
-        // It may have been copied from a log, which has the user and not the node.
-        let node = self.node.strip_prefix(names::NODE_USER_PREFIX).unwrap_or(&self.node);
-        if node.is_empty() {
-            return unclear("no node is named");
-        }
-        if node.len() > MAX_NAME || node.contains(char::is_control) {
-            return unclear("nothing in Kubernetes can have the name of that node");
-        }
+        let asker = Asker::parse(&self.caller)?;
         let verb = VERBS.iter().find(|verb| verb.as_str() == self.verb).cloned();
         let Some(verb) = verb else {
             let all: Vec<&str> = VERBS.iter().map(Verb::as_str).collect();
@@ -112,11 +124,10 @@ impl Question {
             namespace: &self.namespace,
             name: &self.name,
             field_selector: &self.field_selector,
+            label_selector: &self.label_selector,
         };
-        let caller = caller(node);
-        let node = node.to_owned();
         let info = wanted.info()?;
-        Ok(Asked { node, caller, info })
+        Ok(Asked { asker, info })
     }
 }
 
@@ -146,37 +157,47 @@ impl Object {
 
     pub fn parse(&self) -> Result<AskedObject, Unclear> {
         let resource = Resource::parse(&self.resource)?;
-        let kind = match resource.kind {
-            Some(kind) if resource.subresource.is_empty() => kind,
-            _ => {
-                let all: Vec<&str> = Resource::in_graph().collect();
-                return unclear(format!(
-                    "who can read {} does not depend on what refers to it; ask about one of {}",
-                    self.resource,
-                    all.join(", ")
-                ));
-            }
+        let kind = resource.kind.filter(|_| resource.subresource.is_empty());
+        let Some(kind) = kind else {
+            let of_seeds: Vec<&str> = Resource::in_graph(Anchor::Seed).collect();
+            return unclear(format!(
+                "{}, or of seeds, {}",
+                independent(&self.resource),
+                of_seeds.join(", ")
+            ));
         };
+        let for_nodes = resource.for_nodes;
         let wanted = Wanted {
             verb: Verb::Get,
             resource,
             namespace: &self.namespace,
             name: &self.name,
             field_selector: "",
+            label_selector: "",
         };
         let info = wanted.info()?;
-        Ok(AskedObject { kind, info })
+        Ok(AskedObject { kind, for_nodes, info })
     }
 }
 
-/// The user that a node's certificate is for.
-pub(super) fn caller(node: &str) -> Caller {
-    let user = User {
-        name: format!("{}{node}", names::NODE_USER_PREFIX),
-        groups: vec![names::NODES_GROUP.to_owned()],
-        ..User::default()
-    };
-    Caller::from(user.authenticated())
+impl AskedObject {
+    /// What it is about, where no graph of this gate says who can read it.
+    pub(super) fn independent(&self) -> Unclear {
+        let resource = match &self.info.target {
+            Target::Resource(request) => request.resource.to_string(),
+            Target::Path(_) => String::new(),
+        };
+        let seeds = "; that of seeds would, and this gate has no rules for them (callers.seeds.enabled)";
+        Unclear(independent(&resource) + seeds)
+    }
+}
+
+fn independent(resource: &str) -> String {
+    let all: Vec<&str> = Resource::in_graph(Anchor::Node).collect();
+    format!(
+        "who can read {resource} does not depend on what refers to it; ask about one of {}",
+        all.join(", ")
+    )
 }
 
 /// The parts of a request, before it is one.
@@ -186,6 +207,7 @@ struct Wanted<'a> {
     namespace: &'a str,
     name: &'a str,
     field_selector: &'a str,
+    label_selector: &'a str,
 }
 
 impl Wanted<'_> {
@@ -203,6 +225,12 @@ impl Wanted<'_> {
             return unclear(format!(
                 "the field selector {:?} cannot be read; they are like spec.nodeName=node-a,metadata.name=web",
                 self.field_selector
+            ));
+        }
+        if !self.label_selector.is_empty() && read.selectors.labels.is_empty() {
+            return unclear(format!(
+                "the label selector {:?} cannot be read; they are like app=web,name.seed.gardener.cloud/seed-a=true",
+                self.label_selector
             ));
         }
         // The name of what is created stands in the body, if it is not an object that is there already.
@@ -225,6 +253,9 @@ impl Wanted<'_> {
             _ if self.is_collection() && sub => unclear(format!("{verb} is not for subresources")),
             _ if !self.is_collection() && !self.field_selector.is_empty() => {
                 unclear("only list, watch and deletecollection take a field selector")
+            }
+            _ if !self.is_collection() && !self.label_selector.is_empty() => {
+                unclear("only list, watch and deletecollection take a label selector")
             }
             _ => Ok(()),
         }
@@ -279,7 +310,11 @@ impl Wanted<'_> {
         let given = Some(self.field_selector.to_owned()).filter(|given| !given.is_empty());
         let fields: Vec<String> = name.into_iter().chain(given).collect();
         let watch = if self.verb == Verb::Watch { "true" } else { "" };
-        query(&[("watch", watch), ("fieldSelector", &fields.join(","))])
+        query(&[
+            ("watch", watch),
+            ("fieldSelector", &fields.join(",")),
+            ("labelSelector", self.label_selector),
+        ])
     }
 
     fn is_collection(&self) -> bool {

@@ -1,3 +1,5 @@
+mod seeds;
+
 use jiff::Timestamp;
 use serde_json::json;
 use test_case::test_case;
@@ -10,8 +12,9 @@ use crate::{
     rules::Modes,
 };
 
-const GATE: Authorizer = Authorizer {
+pub(crate) const GATE: Authorizer = Authorizer {
     nodes: Fallback::Deny,
+    seeds: None,
     node_rules: NodeRules {
         selectors: true,
         trust_bundles: false,
@@ -27,7 +30,7 @@ const GATE: Authorizer = Authorizer {
     caller_known_upstream: true,
 };
 
-fn apply<T: Watched>(store: &mut Store, object: serde_json::Value) {
+pub(super) fn apply<T: Watched>(store: &mut Store, object: serde_json::Value) {
     store.apply(&serde_json::from_value::<T>(object).unwrap());
 }
 
@@ -58,25 +61,44 @@ fn known() -> Known {
     let account = json!({"metadata": {"name": "idle", "namespace": "default"}});
     apply::<ServiceAccount>(&mut store, account);
     Known {
-        graph: store.publish(),
+        nodes: view(&mut store),
+        seeds: None,
         quarantine: Some(Arc::default()),
+    }
+}
+
+pub(super) fn view(store: &mut Store) -> View {
+    View {
+        graph: store.publish(),
         origin: "upstream".to_owned(),
         age: Some(Duration::from_millis(1250)),
         doubt: None,
     }
 }
 
-/// `node verb resource name`.
-fn asked(text: &str) -> Asked {
+fn doubtful(doubt: &str) -> Known {
+    let known = known();
+    Known {
+        nodes: View {
+            doubt: Some(doubt.to_owned()),
+            ..known.nodes
+        },
+        ..known
+    }
+}
+
+/// `caller verb resource name namespace fields labels`.
+pub(super) fn asked(text: &str) -> Asked {
     let mut words = text.split(' ').map(str::to_owned);
     let mut word = || words.next().unwrap_or_default();
     let question = Question {
-        node: word(),
+        caller: word(),
         verb: word(),
         resource: word(),
         name: word(),
         namespace: word(),
         field_selector: word(),
+        label_selector: word(),
     };
     question.parse().unwrap()
 }
@@ -134,7 +156,7 @@ fn a_few_of_many_readers_are_enough() {
         apply::<Pod>(&mut store, pod);
     }
     let known = Known {
-        graph: store.publish(),
+        nodes: view(&mut store),
         ..known()
     };
     let missing = explain(&asked("other get cm all ns"), &GATE, &known).missing.unwrap();
@@ -214,7 +236,7 @@ fn quarantine_settles_it() {
         namespace: "default".to_owned(),
         name: "shared".to_owned(),
     };
-    let who = who_can(&question.parse().unwrap(), &GATE, &known);
+    let who = who_can(&question.parse().unwrap(), &GATE, &known).unwrap();
     assert_eq!(who.nodes.len(), 1);
     let text = who.to_string();
     assert!(
@@ -225,10 +247,7 @@ fn quarantine_settles_it() {
 
 #[test]
 fn a_graph_in_doubt_answers_nothing_that_depends_on_it() {
-    let known = Known {
-        doubt: Some("pods has not synced yet".to_owned()),
-        ..known()
-    };
+    let known = doubtful("pods has not synced yet");
     for secret in ["only-a", "only-b"] {
         let explanation = explain(&asked(&format!("node-a get secret {secret}")), &GATE, &known);
         assert_eq!(explanation.answer, Answer::Unknown);
@@ -255,7 +274,7 @@ fn names_cannot_steer_a_terminal() {
     });
     apply::<Pod>(&mut store, pod);
     let known = Known {
-        graph: store.publish(),
+        nodes: view(&mut store),
         ..known()
     };
     let text = explain(&asked("other get cm all ns"), &GATE, &known).to_string();
@@ -306,7 +325,7 @@ fn who(resource: &str, name: &str, gate: &Authorizer) -> WhoCan {
         name: name.to_owned(),
         ..Object::default()
     };
-    let who_can = who_can(&object.parse().unwrap(), gate, &known());
+    let who_can = who_can(&object.parse().unwrap(), gate, &known()).unwrap();
     let json = serde_json::to_string(&who_can).unwrap();
     assert_eq!(serde_json::from_str::<WhoCan>(&json).unwrap(), who_can);
     who_can
@@ -338,6 +357,7 @@ no node can read secret default/gone
 #[test]
 fn the_rules_have_the_last_word() {
     let closed = Authorizer {
+        seeds: None,
         node_rules: NodeRules {
             service_accounts: Some(false),
             ..GATE.node_rules
@@ -355,6 +375,7 @@ fn the_rules_have_the_last_word() {
     );
 
     let unscoped = Authorizer {
+        seeds: None,
         node_rules: NodeRules {
             selectors: false,
             ..GATE.node_rules
@@ -401,18 +422,14 @@ fn an_extra_rule_is_named() {
         ..GATE
     };
     let question = Question {
-        node: "node-b".to_owned(),
+        caller: "node-b".to_owned(),
         verb: "get".to_owned(),
         resource: "secret".to_owned(),
         name: "only-a".to_owned(),
         ..Question::default()
     };
     let asked = question.parse().unwrap();
-    let doubtful = Known {
-        doubt: Some("nobody has heard from upstream".to_owned()),
-        ..known()
-    };
-    for known in [known(), doubtful] {
+    for known in [known(), doubtful("nobody has heard from upstream")] {
         let explanation = explain(&asked, &gate, &known);
         assert_eq!(explanation.answer, Answer::Allow, "whatever the graph says");
         assert_eq!(explanation.rule, "extraRules.nodes[0]");
@@ -436,7 +453,7 @@ fn a_long_list_is_cut_as_text_only() {
         apply::<Pod>(&mut store, pod);
     }
     let known = Known {
-        graph: store.publish(),
+        nodes: view(&mut store),
         ..known()
     };
     let object = Object {
@@ -444,7 +461,7 @@ fn a_long_list_is_cut_as_text_only() {
         name: "all".to_owned(),
         ..Object::default()
     };
-    let all = who_can(&object.parse().unwrap(), &GATE, &known);
+    let all = who_can(&object.parse().unwrap(), &GATE, &known).unwrap();
     assert_eq!(all.nodes.len(), 25);
     let text = all.to_string();
     assert!(

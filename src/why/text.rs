@@ -26,6 +26,10 @@ impl Report {
         }
     }
 
+    pub(super) fn into_lines(self) -> Vec<(&'static str, String)> {
+        self.lines
+    }
+
     /// Names can be whatever somebody wrote into a pod: what would steer a terminal is shown and not sent.
     pub(super) fn write(&self, verdict: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", printable(verdict))?;

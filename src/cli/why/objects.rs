@@ -1,83 +1,50 @@
-//! A graph from a file of objects, as kubectl writes it: JSON or YAML, one object, many, or lists of them.
+//! The graphs from a file of objects, as kubectl writes it: JSON or YAML, one object, many, or lists of them.
+
+mod kinds;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::Context as _;
+use jiff::Timestamp;
 use serde_json::Value;
 
+use self::kinds::KINDS;
 use crate::{
-    graph::{
-        CertificateSigningRequest, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodCertificateRequest,
-        ResourceSlice, ServiceAccount, Store, VolumeAttachment, Watched,
-    },
-    why::Known,
+    authorizer::Profile,
+    graph::{Anchor, Store},
+    why::{Known, View},
 };
 
-/// What the graph is made of. Other kinds in the file say nothing about who refers to whom.
-struct Kind {
-    group: &'static str,
-    kind: &'static str,
-    /// What people call many of them.
-    plural: &'static str,
-    /// Whether answers are poorer without them.
-    expected: bool,
-    apply: fn(&Value, &mut Store) -> anyhow::Result<()>,
-}
-
-const KINDS: &[Kind] = &[
-    kind::<Pod>("", "Pod", "pods", true),
-    kind::<PersistentVolume>("", "PersistentVolume", "persistentvolumes", true),
-    kind::<VolumeAttachment>("storage.k8s.io", "VolumeAttachment", "volumeattachments", true),
-    kind::<ResourceSlice>("resource.k8s.io", "ResourceSlice", "resourceslices", true),
-    kind::<PodCertificateRequest>(
-        "certificates.k8s.io",
-        "PodCertificateRequest",
-        "podcertificaterequests",
-        false,
-    ),
-    kind::<CertificateSigningRequest>(
-        "certificates.k8s.io",
-        "CertificateSigningRequest",
-        "certificatesigningrequests",
-        false,
-    ),
-    kind::<Node>("", "Node", "nodes", false),
-    kind::<PersistentVolumeClaim>("", "PersistentVolumeClaim", "persistentvolumeclaims", false),
-    kind::<ServiceAccount>("", "ServiceAccount", "serviceaccounts", false),
-];
-
-const fn kind<T: Watched>(group: &'static str, kind: &'static str, plural: &'static str, expected: bool) -> Kind {
-    Kind {
-        group,
-        kind,
-        plural,
-        expected,
-        apply: apply::<T>,
-    }
-}
-
 /// What was found so far.
-#[derive(Default)]
 struct Objects {
-    store: Store,
-    counts: BTreeMap<&'static str, usize>,
+    nodes: Store,
+    seeds: Store,
+    /// The rules for seeds, if there are any: older ones know fewer kinds.
+    profile: Option<Profile>,
+    counts: BTreeMap<(&'static str, &'static str), usize>,
     skipped: usize,
 }
 
-pub(super) fn read(name: &str, text: &str) -> anyhow::Result<Known> {
-    let mut objects = Objects::default();
+pub(super) fn read(name: &str, text: &str, profile: Option<Profile>) -> anyhow::Result<Known> {
+    let mut objects = Objects {
+        nodes: Store::new(Anchor::Node),
+        seeds: Store::new(Anchor::Seed),
+        profile,
+        counts: BTreeMap::new(),
+        skipped: 0,
+    };
     for document in documents(text)? {
         objects.take(document)?;
     }
     if objects.counts.is_empty() {
-        anyhow::bail!("there are no pods in it, nor anything else that nodes are decided about by");
+        let of = if profile.is_some() { "nodes or seeds" } else { "nodes" };
+        anyhow::bail!("there are no pods in it, nor anything else that {of} are decided about by");
     }
+    objects.settle();
     Ok(Known {
-        origin: format!("{name} ({})", objects.summary()),
-        graph: objects.store.publish(),
+        nodes: objects.view(name, Anchor::Node),
+        seeds: profile.map(|_| objects.view(name, Anchor::Seed)),
         quarantine: Some(Arc::default()),
-        age: None,
-        doubt: None,
     })
 }
 
@@ -118,21 +85,54 @@ impl Objects {
 
     fn object(&mut self, version: &str, kind: &str, object: &Value) -> anyhow::Result<()> {
         let group = version.split_once('/').map_or("", |(group, _)| group);
-        let Some(known) = KINDS.iter().find(|known| known.group == group && known.kind == kind) else {
-            self.skipped += 1;
-            return Ok(());
-        };
-        (known.apply)(object, &mut self.store).with_context(|| format!("a {kind} in it cannot be read"))?;
-        *self.counts.entry(known.plural).or_default() += 1;
+        let mut known = None;
+        let rows = KINDS.iter().filter(|row| row.group == group && row.kind == kind);
+        for row in rows.filter(|row| row.is_for(self.profile)) {
+            let store = match row.anchor {
+                Anchor::Node => &mut self.nodes,
+                Anchor::Seed => &mut self.seeds,
+            };
+            (row.apply)(object, store).with_context(|| format!("a {kind} in it cannot be read"))?;
+            known = Some((row.group, row.kind));
+        }
+        match known {
+            Some(kind) => *self.counts.entry(kind).or_default() += 1,
+            None => self.skipped += 1,
+        }
         Ok(())
     }
 
+    /// Which gardenlets may begin anew depends on the time.
+    fn settle(&mut self) {
+        let now = Timestamp::now().as_second();
+        for (namespace, name) in self.seeds.beginners() {
+            self.seeds.settle_bootstrap(&namespace, &name, now);
+        }
+    }
+
+    fn view(&mut self, name: &str, anchor: Anchor) -> View {
+        let origin = format!("{name} ({})", self.summary(anchor));
+        let store = match anchor {
+            Anchor::Node => &mut self.nodes,
+            Anchor::Seed => &mut self.seeds,
+        };
+        View {
+            graph: store.publish(),
+            origin,
+            age: None,
+            doubt: None,
+        }
+    }
+
     /// What an answer rests on, and what it would have to rest on too.
-    fn summary(&self) -> String {
-        let parts = KINDS.iter().filter_map(|kind| match self.counts.get(kind.plural) {
-            Some(1) => Some(format!("1 {}", kind.kind.to_lowercase())),
-            Some(count) => Some(format!("{count} {}", kind.plural)),
-            None => kind.expected.then(|| format!("no {}", kind.plural)),
+    fn summary(&self, anchor: Anchor) -> String {
+        let rows = KINDS
+            .iter()
+            .filter(|row| row.anchor == anchor && row.is_for(self.profile));
+        let parts = rows.filter_map(|row| match self.counts.get(&(row.group, row.kind)) {
+            Some(1) => Some(format!("1 {}", row.kind.to_lowercase())),
+            Some(count) => Some(format!("{count} {}", row.plural)),
+            None => row.expected.then(|| format!("no {}", row.plural)),
         });
         let skipped = (self.skipped > 0).then(|| format!("{} of other kinds skipped", self.skipped));
         parts.chain(skipped).collect::<Vec<_>>().join(", ")
@@ -147,15 +147,6 @@ fn name_kind(item: &mut Value, version: &str, kind: &str) {
         fields.entry("apiVersion").or_insert_with(|| version.into());
         fields.entry("kind").or_insert_with(|| kind.into());
     }
-}
-
-fn apply<T: Watched>(object: &Value, store: &mut Store) -> anyhow::Result<()> {
-    let object = T::deserialize(object)?;
-    if object.meta().name().is_empty() {
-        anyhow::bail!("it has no name");
-    }
-    store.apply(&object);
-    Ok(())
 }
 
 #[cfg(test)]

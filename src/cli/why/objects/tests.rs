@@ -1,7 +1,10 @@
 use test_case::test_case;
 
 use super::*;
-use crate::graph::Key;
+use crate::{
+    api::garden::bootstrap_token_secret,
+    graph::{Key, Kind},
+};
 
 const POD: &str = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "default"},
     "spec": {"nodeName": "node-a", "serviceAccountName": "sa"}}"#;
@@ -31,10 +34,11 @@ spec:
 #[test_case(&format!("apiVersion: v1\nkind: List\nitems:\n-{}", YAML.replace('\n', "\n  "))
     => "1 pod, no persistentvolumes, no volumeattachments, no resourceslices"; "yaml list")]
 fn objects_are_found_in_every_form(text: &str) -> String {
-    let known = read("file", text).unwrap();
-    let account = Key::new(crate::graph::Kind::ServiceAccount, "default", "sa");
-    assert!(known.graph.reaches("node-a", account));
+    let known = read("file", text, None).unwrap();
+    let account = Key::new(Kind::ServiceAccount, "default", "sa");
+    assert!(known.nodes.graph.reaches("node-a", account));
     let origin = known
+        .nodes
         .origin
         .strip_prefix("file (")
         .and_then(|origin| origin.strip_suffix(')'));
@@ -48,12 +52,58 @@ fn objects_are_found_in_every_form(text: &str) -> String {
 #[test_case(r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"nodeName": 3}}"#
     => "a Pod in it cannot be read: invalid type: integer `3`, expected a string"; "wrong")]
 fn bad_files_are_refused(text: &str) -> String {
-    format!("{:#}", read("file", text).unwrap_err())
+    format!("{:#}", read("file", text, None).unwrap_err())
+}
+
+const GARDEN: &str = "
+apiVersion: core.gardener.cloud/v1beta1
+kind: Shoot
+metadata: {name: parent, namespace: garden}
+spec: {seedName: seed-a, credentialsBindingName: cloud}
+---
+apiVersion: security.gardener.cloud/v1alpha1
+kind: CredentialsBinding
+metadata: {name: cloud, namespace: garden}
+credentialsRef: {apiVersion: v1, kind: Secret, namespace: garden, name: key}
+---
+apiVersion: seedmanagement.gardener.cloud/v1alpha1
+kind: ManagedSeed
+metadata: {name: child, namespace: garden}
+spec: {shoot: {name: parent}, gardenlet: {bootstrap: BootstrapToken}}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: sa, namespace: garden}
+";
+
+#[test_case(Some(Profile::Current) => (true, true, "no seeds, 1 shoot, 1 managedseed, 1 credentialsbinding, 1 serviceaccount".to_owned()); "of today")]
+#[test_case(Some(Profile::Document) => (false, true, "no seeds, 1 shoot, 1 managedseed, 1 of other kinds skipped".to_owned()); "of the document")]
+fn a_garden_is_read_by_its_rules(profile: Option<Profile>) -> (bool, bool, String) {
+    let seeds = read("file", GARDEN, profile).unwrap().seeds.unwrap();
+    let reaches = |namespace, name: &str| seeds.graph.reaches("seed-a", Key::new(Kind::Secret, namespace, name));
+    // There is no seed yet, so its gardenlet may begin.
+    let token = reaches("kube-system", &bootstrap_token_secret("garden", "child"));
+    let origin = seeds.origin.strip_prefix("file (").unwrap().strip_suffix(')').unwrap();
+    (reaches("garden", "key"), token, origin.to_owned())
+}
+
+#[test]
+fn without_rules_for_seeds_there_is_no_graph_of_them() {
+    let known = read("file", GARDEN, None).unwrap();
+    assert!(known.seeds.is_none());
+    assert!(
+        known
+            .nodes
+            .origin
+            .contains("1 serviceaccount, 3 of other kinds skipped"),
+        "{}",
+        known.nodes.origin
+    );
 }
 
 #[test]
 fn yaml_that_is_none_is_refused() {
-    let error = format!("{:#}", read("file", "a: [").unwrap_err());
+    let error = format!("{:#}", read("file", "a: [", None).unwrap_err());
     assert!(error.starts_with("it is neither YAML nor JSON: "), "{error}");
 }
 
@@ -64,6 +114,10 @@ fn a_large_file_is_read() {
         .map(|at| YAML.replace("name: web", &format!("name: web-{at}")))
         .collect();
     let long = format!("{}rest: [{}]\n", many.join("---"), "0,".repeat(260_000));
-    let known = read("file", &long).unwrap();
-    assert!(known.origin.starts_with("file (1100 pods, "), "{}", known.origin);
+    let known = read("file", &long, None).unwrap();
+    assert!(
+        known.nodes.origin.starts_with("file (1100 pods, "),
+        "{}",
+        known.nodes.origin
+    );
 }
