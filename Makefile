@@ -1,5 +1,5 @@
 # The commands of this project; CI uses the same ones.
-.PHONY: help demo test e2e e2e-all e2e-deep conformance lint bench fuzz
+.PHONY: help demo test e2e e2e-all e2e-deep conformance screenshots lint bench fuzz
 
 help: ## Show what there is
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -16,7 +16,7 @@ e2e: ## Only the end-to-end tests
 # The oldest release that the gate has a preset for, and the newest one.
 RELEASES ?= 1.32.13 1.36.3
 # Areas that meet no kube-apiserver, so that no release makes a difference to them.
-NO_RELEASE = audit cli limits operating requests stop streams upgrades upstreams
+NO_RELEASE = audit browser cli limits operating requests stop streams upgrades upstreams
 e2e-all: ## The end-to-end tests that meet a kube-apiserver, against every release in RELEASES, the oldest preset among them
 	@test -z "$$KUBEBUILDER_ASSETS" || { echo "KUBEBUILDER_ASSETS has one release; unset it, and all of $(RELEASES) are built" >&2; exit 1; }
 	@for release in $(RELEASES); do echo "end-to-end tests against Kubernetes $$release"; \
@@ -33,6 +33,9 @@ conformance: ## docs/conformance.md anew, from everything on every release and e
 	SCOPEGATE_REPORT=$(REPORT) $(MAKE) e2e-deep
 	SCOPEGATE_REPORT=$(REPORT) cargo test --test e2e report::write_the_page -- --ignored --nocapture
 
+screenshots: ## The pictures in docs/ anew, by a real browser
+	e2e/run cargo test --test e2e browser::keep_screenshots -- --ignored
+
 lint: ## Formatting, clippy, docs, dependencies: no warning is let pass
 	cargo fmt --check
 	cargo clippy --all-targets -- -D warnings
@@ -44,7 +47,7 @@ lint: ## Formatting, clippy, docs, dependencies: no warning is let pass
 	cargo fetch --quiet --locked
 	cargo deny --offline check bans licenses sources
 
-bench: ## Decisions, the graph beside upstream's own authorizer where there is Go, what nodes write, and what reviews add; docs/performance.md explains
+bench: ## Decisions, the graphs beside upstream's and Gardener's own authorizers where there is Go, what nodes write, and what reviews add; docs/performance.md explains
 	e2e/run cargo bench --bench authorize --bench graph --bench reviews --bench writes
 
 fuzz: ## Every fuzz target for SECONDS_EACH (10)

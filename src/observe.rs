@@ -4,3 +4,5 @@ pub mod admin;
 pub mod audit;
 pub mod log;
 pub mod metrics;
+pub mod page;
+pub mod refusals;

@@ -88,6 +88,9 @@ impl Demo {
             );
             anstream::println!("  tail -f {dir}/audit.log");
             anstream::println!(
+                "  http://{admin}/debug/resource-dependency-graph  {DIM}the page to try, in a browser: the graph, why, refusals{DIM:#}"
+            );
+            anstream::println!(
                 "  curl http://{admin}/            {DIM}probes, metrics, log level, why, quarantine{DIM:#}"
             );
             shutdown.await;

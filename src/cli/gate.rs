@@ -67,6 +67,10 @@ impl GateArgs {
         Ok(self.config.as_deref().map(Config::load).transpose()?)
     }
 
+    pub(super) fn has_config(&self) -> bool {
+        self.config.is_some()
+    }
+
     pub(super) fn open(self) -> anyhow::Result<Gate> {
         let config = self.config()?;
         let url = match (&self.admin, &config) {

@@ -1,4 +1,5 @@
-//! The admin port: probes, metrics, the log level, why a node may do something or not, and who is in quarantine.
+//! The admin port: probes, metrics, the log level, why a caller may do something or not, the pages of [`super::page`], and who is in
+//! quarantine.
 //!
 //! Probes answer anybody. With TLS the rest is for operators, who have a certificate of the admin CA. Without it the port is on
 //! loopback: whoever is on this machine may look, and whoever can read the token may change something.
@@ -22,7 +23,12 @@ pub use self::{
     quarantine::{Changed, Desk, Hold, Quarantined},
     token::{CHALLENGE, NoToken, OperatorToken, PROOF},
 };
-use super::{audit, log::Level, metrics};
+use super::{
+    audit,
+    log::Level,
+    metrics,
+    page::{self, Pages},
+};
 use crate::{
     authorizer::Authorizer,
     caller::Caller,
@@ -41,6 +47,8 @@ pub struct Admin {
     pub authorizer: Arc<Authorizer>,
     /// What requests are decided from now.
     pub known: Arc<dyn Fn() -> Known + Send + Sync>,
+    /// What browsers show of it.
+    pub pages: Pages,
     /// Who is in quarantine, and how that is changed.
     pub quarantine: Arc<dyn Desk>,
     /// Where changes are recorded.
@@ -95,12 +103,21 @@ impl Admin {
             (&Method::GET, "/debug/log-level") => text(StatusCode::OK, self.level.get() + "\n"),
             (&Method::PUT, "/debug/log-level") => self.set_level(&access, request).await,
             (&Method::GET, "/debug/who-can") => self.who_can(&request),
-            (&Method::GET, "/debug/why") => self.why(&request),
+            (&Method::GET, page::WHY) => self.why(&request).await,
+            (&Method::GET, page::GRAPH | page::REFUSALS) => self.page(&request).await,
             (&Method::GET, "/quarantine") => self.quarantined(&request),
             (&Method::PUT | &Method::DELETE, "/quarantine") => self.change_quarantine(access, request).await,
             (
                 _,
-                "/livez" | "/healthz" | "/readyz" | "/metrics" | "/debug/log-level" | "/debug/who-can" | "/debug/why"
+                "/livez"
+                | "/healthz"
+                | "/readyz"
+                | "/metrics"
+                | "/debug/log-level"
+                | "/debug/who-can"
+                | page::WHY
+                | page::GRAPH
+                | page::REFUSALS
                 | "/quarantine",
             ) => text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n"),
             (_, "/") => text(StatusCode::OK, INDEX),
@@ -113,7 +130,21 @@ impl Admin {
         typed(content_type, body)
     }
 
-    fn why<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
+    async fn page<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
+        match query(request) {
+            Err(unclear) => text(StatusCode::BAD_REQUEST, unclear + "\n"),
+            Ok(query) if request.uri().path() == page::REFUSALS => self.pages.refusals(&query),
+            Ok(query) => self.pages.graph(query).await,
+        }
+    }
+
+    async fn why<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
+        if let Ok(query) = query(request)
+            && query.get("format") == Some("html")
+        {
+            let authorizer = Arc::clone(&self.authorizer);
+            return self.pages.why(query, authorizer, (self.known)()).await;
+        }
         answer(request, |query| {
             let asked = why::Question::read(query)
                 .parse()
@@ -127,7 +158,7 @@ impl Admin {
             let asked = why::Object::read(query)
                 .parse()
                 .map_err(|unclear| unclear.to_string())?;
-            Ok(why::who_can(&asked, &self.authorizer, &(self.known)()))
+            why::who_can(&asked, &self.authorizer, &(self.known)()).map_err(|unclear| unclear.to_string())
         })
     }
 
@@ -159,9 +190,13 @@ scopegate admin
   GET /readyz?verbose     whether the gate is ready, and what it waits for
   GET /metrics            counters, OpenMetrics
   GET /debug/log-level    the log level; PUT changes it, e.g. curl -X PUT -d debug …, with the token of admin.tokenFile
-  GET /debug/why          why a node may do something or not: ?node=…&verb=…&resource=…&namespace=…&name=…, and
-                          &fieldSelector=… for list and watch; &format=json for programs
-  GET /debug/who-can      the nodes that can read an object: ?resource=…&namespace=…&name=…
+  GET /debug/why          why a caller may do something or not: ?caller=…&verb=…&resource=…&namespace=…&name=…, and
+                          &fieldSelector=… and &labelSelector=… for list and watch; the caller is the name of a node,
+                          seed/<name>, or a user; &format=json for programs, &format=html for browsers
+  GET /debug/who-can      the nodes and seeds that can read an object: ?resource=…&namespace=…&name=…
+  GET /debug/resource-dependency-graph
+                          the graph, for browsers: ?kind=…&namespace=…&name=…
+  GET /debug/refusals     who was refused what of late, for browsers; &refresh=5 keeps it up to date
   GET /quarantine         who is in quarantine; PUT and DELETE change it, see scopegate quarantine --help
 ";
 
@@ -178,8 +213,7 @@ fn answer<B, A: Display + Serialize>(
     request: &Request<B>,
     answer: impl FnOnce(&Query) -> Result<A, String>,
 ) -> Response<Full<Bytes>> {
-    let query = Query::parse(request.uri().query().unwrap_or_default()).map_err(|malformed| malformed.to_string());
-    let answered = query.and_then(|query| match query.get("format").unwrap_or("text") {
+    let answered = query(request).and_then(|query| match query.get("format").unwrap_or("text") {
         "text" => Ok(text(StatusCode::OK, answer(&query)?.to_string())),
         "json" => {
             let body = serde_json::to_vec_pretty(&answer(&query)?).map_err(|error| error.to_string())?;
@@ -188,6 +222,11 @@ fn answer<B, A: Display + Serialize>(
         other => Err(format!("format is json or text, not {other:?}")),
     });
     answered.unwrap_or_else(|unclear| text(StatusCode::BAD_REQUEST, unclear + "\n"))
+}
+
+fn query<B>(request: &Request<B>) -> Result<Query, String> {
+    let query = request.uri().query().unwrap_or_default();
+    Query::parse(query).map_err(|malformed| malformed.to_string())
 }
 
 /// In the manner of kube-apiserver's probes: one line a condition when verbose or not met.
@@ -217,7 +256,7 @@ fn typed(content_type: &'static str, body: impl Into<Bytes>) -> Response<Full<By
     response
 }
 
-fn text(code: StatusCode, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+pub(super) fn text(code: StatusCode, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = code;
     let headers = response.headers_mut();

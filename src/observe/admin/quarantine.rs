@@ -185,7 +185,11 @@ impl Admin {
     }
 
     fn is_known(&self, node: &str) -> bool {
-        (self.known)().graph.facts(Key::cluster(Kind::Node, node)).is_some()
+        (self.known)()
+            .nodes
+            .graph
+            .facts(Key::cluster(Kind::Node, node))
+            .is_some()
     }
 }
 
