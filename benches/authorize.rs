@@ -33,6 +33,7 @@ fn read(bencher: Bencher<'_, '_>, target: &str) {
 fn decide(bencher: Bencher<'_, '_>, target: &str) {
     let gate = Authorizer {
         nodes: Fallback::Deny,
+        seeds: None,
         node_rules: Features::of(KubernetesVersion::NEWEST).node_rules,
         modes: scopegate::rules::Modes::DEFAULT,
         bootstrap: Fallback::Upstream,

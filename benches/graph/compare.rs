@@ -26,8 +26,8 @@ pub(super) struct Measured {
 }
 
 /// The targets, of which the last two are for one of upstream's shapes and the others for any.
-const DECISION: f64 = 0.3e-6;
-const UPDATE: f64 = 20e-6;
+pub(super) const DECISION: f64 = 0.3e-6;
+pub(super) const UPDATE: f64 = 20e-6;
 const BUILD: f64 = 1.0;
 const MEGABYTES: f64 = 60.0;
 const BUILT: (usize, usize) = (500, 200);
@@ -69,7 +69,13 @@ impl Measured {
         let Decisions { elsewhere, path, .. } = &self.decisions;
         compare(&mut table, "another node and secret each time", *elsewhere, None, None);
         compare(&mut table, "writing down the path of one", *path, None, None);
-        self.print_build(&mut table, peer);
+        let targeted = BUILT == (self.shape.nodes, self.shape.pods_per_node);
+        let theirs = peer.map(|peer| (peer.build_seconds, peer.heap_alone_bytes));
+        compare_build(&mut table, &self.build, theirs, targeted.then_some((BUILD, MEGABYTES)));
+        if let Some(peer) = peer {
+            let shared = format!("{:.0} MB", peer.heap_bytes / 1e6);
+            table.row(&[&"the same, names shared with the objects", &"–", &shared, &"", &""]);
+        }
         let again = peer.map(|peer| peer.pod_again);
         compare(
             &mut table,
@@ -96,34 +102,33 @@ impl Measured {
         );
         Ok(())
     }
-
-    fn print_build(&self, table: &mut Table, peer: Option<&peer::Report>) {
-        let targeted = BUILT == (self.shape.nodes, self.shape.pods_per_node);
-        let (ours, theirs) = (self.build.seconds, peer.map(|peer| peer.build_seconds));
-        table.row(&[
-            &"building the graph",
-            &format!("{}, {} of it on a CPU", Time(ours), Time(self.build.on_cpu)),
-            &theirs.map_or("–".to_owned(), |theirs| Time(theirs).to_string()),
-            &ratio(ours, theirs),
-            &target(targeted.then_some(ours <= BUILD), &Time(BUILD)),
-        ]);
-        let ours = self.build.retained.megabytes();
-        let theirs = peer.map(|peer| peer.heap_alone_bytes / 1e6);
-        table.row(&[
-            &"memory of the graph",
-            &format!("{ours:.1} MB in {} blocks", self.build.retained.blocks),
-            &theirs.map_or("–".to_owned(), |theirs| format!("{theirs:.0} MB")),
-            &ratio(ours, theirs),
-            &target(targeted.then_some(ours <= MEGABYTES), &format!("{MEGABYTES} MB")),
-        ]);
-        if let Some(peer) = peer {
-            let shared = format!("{:.0} MB", peer.heap_bytes / 1e6);
-            table.row(&[&"the same, names shared with the objects", &"–", &shared, &"", &""]);
-        }
-    }
 }
 
-fn compare(table: &mut Table, what: &str, ours: Cost, theirs: Option<Cost>, limit: Option<f64>) {
+/// What it takes to get the graph together and to have it: seconds and bytes of the peer, seconds and megabytes that it may take.
+pub(super) fn compare_build(table: &mut Table, build: &Build, theirs: Option<(f64, f64)>, limits: Option<(f64, f64)>) {
+    let (ours, seconds) = (build.seconds, theirs.map(|(seconds, _)| seconds));
+    let (limit, megabytes_limit) = limits.unwrap_or_default();
+    table.row(&[
+        &"building the graph",
+        &format!("{}, {} of it on a CPU", Time(ours), Time(build.on_cpu)),
+        &seconds.map_or("–".to_owned(), |theirs| Time(theirs).to_string()),
+        &ratio(ours, seconds),
+        &target(limits.map(|_| ours <= limit), &Time(limit)),
+    ]);
+    let (ours, megabytes) = (build.retained.megabytes(), theirs.map(|(_, bytes)| bytes / 1e6));
+    table.row(&[
+        &"memory of the graph",
+        &format!("{ours:.1} MB in {} blocks", build.retained.blocks),
+        &megabytes.map_or("–".to_owned(), |theirs| format!("{theirs:.0} MB")),
+        &ratio(ours, megabytes),
+        &target(
+            limits.map(|_| ours <= megabytes_limit),
+            &format!("{megabytes_limit} MB"),
+        ),
+    ]);
+}
+
+pub(super) fn compare(table: &mut Table, what: &str, ours: Cost, theirs: Option<Cost>, limit: Option<f64>) {
     let met = limit.map(|limit| ours.nanoseconds <= limit * 1e9);
     table.row(&[
         &what,

@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::Result;
 use arc_swap::ArcSwap;
-use scopegate::graph::Snapshot;
+use scopegate::graph::{Pod, Snapshot};
 
 use crate::{
     build::Build,
@@ -34,7 +34,7 @@ struct Spread {
 /// Somebody who changes pods of a graph, half of them on the very node that asks.
 struct Writer {
     graph: Graph,
-    changes: Changes,
+    changes: Changes<Pod>,
     made: u32,
     seconds: f64,
 }

@@ -30,7 +30,7 @@ pub(super) struct Decisions {
 }
 
 /// As many questions as are asked before it is the turn of the first one again.
-const ELSEWHERE: usize = 4096;
+pub(super) const ELSEWHERE: usize = 4096;
 
 impl Decisions {
     pub(super) fn measure(shape: Shape, graph: &ArcSwap<Snapshot>) -> Result<Self> {
@@ -40,8 +40,15 @@ impl Decisions {
             Ok((row, cost))
         });
         let rows = rows.collect::<Result<Vec<_>>>()?;
-        let elsewhere = elsewhere(shape, graph)?;
-        let path = path(graph)?;
+        let asked = Asked::new("node0", "GET /api/v1/namespaces/ns0/secrets/secret0-pod0-node0")?;
+        let all = spread(shape, ELSEWHERE).into_iter().map(|(node, pod)| {
+            let secret = format!("secret0-pod{pod}-node{node}");
+            (format!("node{node}"), shape.namespace(pod), secret)
+        });
+        let elsewhere = elsewhere(&gate, asked, &all.collect::<Vec<_>>(), graph)?;
+        // Of the longest one: from the secret of a volume to the node.
+        let asked = Asked::new("node0", "GET /api/v1/namespaces/ns0/secrets/secret-pv0-pod0-node0-ns0")?;
+        let path = path(&gate, &asked, graph);
         Ok(Self { rows, elsewhere, path })
     }
 
@@ -66,13 +73,22 @@ pub(super) fn one(gate: &Authorizer, asked: &Asked, verdict: Verdict, graph: &Ar
 
 /// Many questions in turn, all to be allowed. Each is written over the one before, so that it is at hand as it is when a
 /// request has just been read, and only what the graph has of it is not.
-fn elsewhere(shape: Shape, graph: &ArcSwap<Snapshot>) -> Result<Cost> {
-    let gate = gate();
-    let Asked { mut caller, head } = Asked::new("node0", "GET /api/v1/namespaces/ns0/secrets/secret0-pod0-node0")?;
+pub(super) fn elsewhere(
+    gate: &Authorizer,
+    asked: Asked,
+    all: &[(String, String, String)],
+    graph: &ArcSwap<Snapshot>,
+) -> Result<Cost> {
+    let Asked { mut caller, head } = asked;
     let mut info = head.info().clone();
-    let mut ask = |node: &str, namespace: &str, name: &str| {
-        if let (Kind::Node(asking), Target::Resource(request)) = (&mut caller.kind, &mut info.target) {
-            node.clone_into(asking);
+    let mut ask = |end: &str, namespace: &str, name: &str| {
+        let asking = match &mut caller.kind {
+            Kind::Node(node) => Some(node),
+            Kind::Seed(seed) => Some(&mut seed.name),
+            _ => None,
+        };
+        if let (Some(asking), Target::Resource(request)) = (asking, &mut info.target) {
+            end.clone_into(asking);
             namespace.clone_into(&mut request.namespace);
             name.clone_into(&mut request.name);
         }
@@ -84,12 +100,7 @@ fn elsewhere(shape: Shape, graph: &ArcSwap<Snapshot>) -> Result<Cost> {
             graph: &graph.load(),
         }))
     };
-    let all = spread(shape, ELSEWHERE).into_iter().map(|(node, pod)| {
-        let secret = format!("secret0-pod{pod}-node{node}");
-        (format!("node{node}"), shape.namespace(pod), secret)
-    });
-    let all: Vec<_> = all.collect();
-    for (node, namespace, name) in &all {
+    for (node, namespace, name) in all {
         let decided = ask(node, namespace, name);
         ensure!(
             decided.verdict == Verdict::Allow,
@@ -104,15 +115,13 @@ fn elsewhere(shape: Shape, graph: &ArcSwap<Snapshot>) -> Result<Cost> {
     }))
 }
 
-/// Of the longest one: from the secret of a volume to the node.
-fn path(graph: &ArcSwap<Snapshot>) -> Result<Cost> {
-    let gate = gate();
-    let asked = Asked::new("node0", "GET /api/v1/namespaces/ns0/secrets/secret-pv0-pod0-node0-ns0")?;
+/// Finding and writing down how the graph leads from what is asked for to whoever asks.
+pub(super) fn path(gate: &Authorizer, asked: &Asked, graph: &ArcSwap<Snapshot>) -> Cost {
     let graph = graph.load();
     let decided = gate.decide(asked.attributes(&graph));
-    Ok(measure(|times| {
+    measure(|times| {
         for _ in 0..times {
             black_box(gate.traced(decided.clone(), &asked.caller, asked.head.info(), &graph));
         }
-    }))
+    })
 }

@@ -1,5 +1,6 @@
-//! The graph and the decisions made from it, beside upstream's Node authorizer: the same cluster, the same questions, the
-//! same run. `make bench` runs it; docs/performance.md has what came of it once, and what the rows mean.
+//! The graphs and the decisions made from them, that of nodes beside upstream's Node authorizer and that of seeds beside Gardener's
+//! SeedAuthorizer: the same objects, the same questions, the same run. `make bench` runs it; docs/performance.md has what came of
+//! it once, and what the rows mean. With a word behind it (`cargo bench --bench graph -- seeds`) it is one of them alone.
 //!
 //! It fails if a decision allocates or is wrong, and never over a time. Tables go to standard output, progress to standard
 //! error.
@@ -20,6 +21,8 @@ mod compare;
 mod contention;
 /// What decisions cost.
 mod decisions;
+/// The graph of seeds.
+mod garden;
 /// Several sizes of it.
 mod growth;
 /// Time and memory.
@@ -35,7 +38,7 @@ mod table;
 /// What changes cost.
 mod updates;
 
-use std::{fs, thread};
+use std::{env, fmt::Display, fs, thread};
 
 use anyhow::{Result, ensure};
 
@@ -43,7 +46,27 @@ use self::{cluster::Shape, compare::Measured};
 
 fn main() -> Result<()> {
     println!("{}", machine());
-    peer::announce();
+    // Cargo adds a flag.
+    let wanted: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|word| word == part);
+    let mut allocating = Vec::new();
+    if is_wanted("nodes") {
+        allocating.extend(nodes()?);
+    }
+    if is_wanted("seeds") {
+        allocating.extend(garden::print()?);
+    }
+    ensure!(
+        allocating.is_empty(),
+        "these decisions allocate: {}",
+        allocating.join(", ")
+    );
+    Ok(())
+}
+
+/// Returns the decisions that allocate.
+fn nodes() -> Result<Vec<&'static str>> {
+    peer::announce(peer::PROGRAM, "upstream's authorizer");
     let mut allocating = Vec::new();
     for shape in [Shape::new(500, 200), Shape::new(5000, 30)] {
         let measured = Measured::new(shape)?;
@@ -54,16 +77,11 @@ fn main() -> Result<()> {
     sharing::print()?;
     contention::print(Shape::new(500, 200))?;
     growth::print()?;
-    ensure!(
-        allocating.is_empty(),
-        "these decisions allocate: {}",
-        allocating.join(", ")
-    );
-    Ok(())
+    Ok(allocating)
 }
 
 /// Says what is done now; some of it takes a while.
-fn progress(shape: Shape, what: &str) {
+fn progress(shape: impl Display, what: &str) {
     eprintln!("{shape}: {what}");
 }
 

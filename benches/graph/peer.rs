@@ -56,14 +56,14 @@ struct Term {
     value: String,
 }
 
-const PROGRAM: &str = "SCOPEGATE_ORACLE_AUTHORIZER";
+pub(super) const PROGRAM: &str = "SCOPEGATE_ORACLE_AUTHORIZER";
 
-/// If there is none, says so that nobody misses it.
-pub(super) fn announce() {
-    if env::var_os(PROGRAM).is_none() {
+/// If there is no such program, says so that nobody misses it.
+pub(super) fn announce(program: &str, whose: &str) {
+    if env::var_os(program).is_none() {
         eprintln!("################################################################################");
-        eprintln!("# There is NO PEER: {PROGRAM} is not set, so nothing is compared with");
-        eprintln!("# upstream's authorizer and there are no ratios. `make bench` builds it with Go.");
+        eprintln!("# There is NO PEER: {program} is not set, so nothing is compared with");
+        eprintln!("# {whose} and there are no ratios. `make bench` builds it with Go.");
         eprintln!("################################################################################");
     }
 }

@@ -45,14 +45,19 @@ const ROWS: &[&str] = &[
 
 /// All of them, in the name of node0.
 pub(super) fn rows() -> Result<Vec<Row>> {
-    let rows = ROWS.iter().map(|row| {
+    read(ROWS, &node("node0"))
+}
+
+/// Those that are written like these, in somebody's name.
+pub(super) fn read(rows: &[&'static str], caller: &Caller) -> Result<Vec<Row>> {
+    let rows = rows.iter().map(|row| {
         let (name, asked) = row.split_once(": ").context("a row without a question")?;
         let verdict = if name.ends_with("refused") {
             Verdict::Deny
         } else {
             Verdict::Allow
         };
-        let asked = Asked::new("node0", asked)?;
+        let asked = Asked::by(caller.clone(), asked)?;
         Ok(Row { name, verdict, asked })
     });
     rows.collect()
@@ -62,6 +67,7 @@ pub(super) fn rows() -> Result<Vec<Row>> {
 pub(super) fn gate() -> Authorizer {
     Authorizer {
         nodes: Fallback::Deny,
+        seeds: None,
         node_rules: Features::of(KubernetesVersion::NEWEST).node_rules,
         modes: scopegate::rules::Modes::DEFAULT,
         bootstrap: Fallback::Upstream,
@@ -72,17 +78,25 @@ pub(super) fn gate() -> Authorizer {
     }
 }
 
+fn node(name: &str) -> Caller {
+    Caller::from(User {
+        name: format!("system:node:{name}"),
+        groups: vec!["system:nodes".to_owned(), "system:authenticated".to_owned()],
+        ..User::default()
+    })
+}
+
 impl Asked {
+    /// By a node.
+    pub(super) fn new(name: &str, asked: &str) -> Result<Self> {
+        Self::by(node(name), asked)
+    }
+
     /// A method and a target, e.g. `GET /version`.
-    pub(super) fn new(node: &str, asked: &str) -> Result<Self> {
+    pub(super) fn by(caller: Caller, asked: &str) -> Result<Self> {
         let (method, target) = asked.split_once(' ').context("a request without a target")?;
         let request = Request::builder().method(method).uri(target).body(())?;
         let head = Head::read(request.into_parts().0).with_context(|| asked.to_owned())?;
-        let caller = Caller::from(User {
-            name: format!("system:node:{node}"),
-            groups: vec!["system:nodes".to_owned(), "system:authenticated".to_owned()],
-            ..User::default()
-        });
         Ok(Self { caller, head })
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use arc_swap::ArcSwap;
-use scopegate::graph::{Asserts as _, Key, Kind, Pod, Snapshot, Store};
+use scopegate::graph::{Asserts, Key, Kind, Pod, Snapshot, Store};
 
 use crate::{
     cluster::Shape,
@@ -17,9 +17,10 @@ pub(super) struct Graph {
     pub(super) published: Arc<ArcSwap<Snapshot>>,
 }
 
-/// Changes some pods again and again: each of them gets another secret, and the next time its own again.
-pub(super) struct Changes {
-    pods: Vec<[Pod; 2]>,
+/// Changes some objects again and again: each of them becomes the first of two, and the next time the second one again, which
+/// it was before.
+pub(super) struct Changes<T> {
+    objects: Vec<[T; 2]>,
     made: usize,
 }
 
@@ -34,7 +35,7 @@ pub(super) struct Updates {
 }
 
 /// As many pods as are changed before it is the turn of the first one again.
-const ELSEWHERE: usize = 1000;
+pub(super) const ELSEWHERE: usize = 1000;
 
 impl Graph {
     pub(super) fn new(mut store: Store) -> Self {
@@ -47,41 +48,49 @@ impl Graph {
     }
 }
 
-impl Changes {
-    /// Of pods of these nodes and numbers.
+impl Changes<Pod> {
+    /// Of pods of these nodes and numbers: they get another secret.
     pub(super) fn new(shape: Shape, pods: &[(usize, usize)]) -> Result<Self> {
         let pods = pods.iter().map(|(node, pod)| {
             let changed = serde_json::from_str(&shape.pod_with(*node, *pod, "secret1"))?;
             let original = serde_json::from_str(&shape.pod(*node, *pod))?;
             Ok([changed, original])
         });
-        let pods = pods.collect::<Result<_>>()?;
-        Ok(Self { pods, made: 0 })
+        Ok(Self::of(pods.collect::<Result<_>>()?))
+    }
+}
+
+impl<T: Asserts> Changes<T> {
+    pub(super) fn of(objects: Vec<[T; 2]>) -> Self {
+        Self { objects, made: 0 }
     }
 
     /// The next one.
     pub(super) fn make(&mut self, graph: &mut Graph) {
-        let turn = self.made / self.pods.len();
-        let [changed, original] = &self.pods[self.made % self.pods.len()];
+        let turn = self.made / self.objects.len();
+        let [changed, original] = &self.objects[self.made % self.objects.len()];
         let next = if turn.is_multiple_of(2) { changed } else { original };
         graph.store.apply(next);
         graph.publish();
         self.made += 1;
     }
+
+    /// Makes the first one, which is to be visible then, and tells what each costs. In the end all are as they were.
+    pub(super) fn measure(mut self, graph: &mut Graph, is_visible: impl Fn(&Snapshot) -> bool) -> Result<Cost> {
+        self.make(graph);
+        ensure!(is_visible(&graph.published.load()), "what has changed is not visible");
+        let cost = measure(|times| (0..times).for_each(|_| self.make(graph)));
+        self.objects
+            .iter()
+            .for_each(|[_, original]| graph.store.apply(original));
+        graph.publish();
+        Ok(cost)
+    }
 }
 
 impl Updates {
     pub(super) fn measure(shape: Shape, graph: &mut Graph) -> Result<Self> {
-        let pod: Pod = serde_json::from_str(&shape.pod(0, 0))?;
-        let unchanged = measure(|times| {
-            for _ in 0..times {
-                graph.store.apply(&pod);
-            }
-        });
-        ensure!(
-            !graph.store.is_changed(),
-            "a pod that has not changed changes the graph"
-        );
+        let unchanged = unchanged(graph, &serde_json::from_str::<Pod>(&shape.pod(0, 0))?)?;
         let added_or_deleted = added_or_deleted(shape, shape.pods_per_node, graph)?;
         Ok(Self {
             unchanged,
@@ -94,26 +103,37 @@ impl Updates {
 
 /// Some pods by node and number, one far from the other.
 pub(super) fn spread(shape: Shape, pods: usize) -> Vec<(usize, usize)> {
-    let all = shape.nodes * shape.pods_per_node;
+    spread_over(shape.nodes, shape.pods_per_node, pods)
+}
+
+/// The same of anything of which there are as many everywhere.
+pub(super) fn spread_over(places: usize, each: usize, wanted: usize) -> Vec<(usize, usize)> {
+    let all = places * each;
     // A prime, so that none is met twice.
-    let far = (0..pods.min(all)).map(|i| i * 15_485_863 % all);
-    far.map(|i| (i / shape.pods_per_node, i % shape.pods_per_node))
-        .collect()
+    let far = (0..wanted.min(all)).map(|i| i * 15_485_863 % all);
+    far.map(|i| (i / each, i % each)).collect()
+}
+
+/// An object that says what it has said before.
+pub(super) fn unchanged(graph: &mut Graph, object: &dyn Asserts) -> Result<Cost> {
+    let cost = measure(|times| {
+        for _ in 0..times {
+            graph.store.apply(object);
+        }
+    });
+    ensure!(
+        !graph.store.is_changed(),
+        "an object that has not changed changes the graph"
+    );
+    Ok(cost)
 }
 
 fn changed(shape: Shape, graph: &mut Graph, pods: &[(usize, usize)]) -> Result<Cost> {
-    let mut changes = Changes::new(shape, pods)?;
     let (node, pod) = pods[0];
     let secret = format!("secret1-pod{pod}-node{node}");
     let namespace = shape.namespace(pod);
-    changes.make(graph);
-    let seen = graph.published.load();
-    ensure!(
-        seen.reaches(&format!("node{node}"), Key::new(Kind::Secret, &namespace, &secret)),
-        "what has changed is not visible"
-    );
-    drop(seen);
-    Ok(measure(|times| (0..times).for_each(|_| changes.make(graph))))
+    let secret = Key::new(Kind::Secret, &namespace, &secret);
+    Changes::new(shape, pods)?.measure(graph, |seen| seen.reaches(&format!("node{node}"), secret))
 }
 
 /// One more pod on node0, with this number.
@@ -122,19 +142,30 @@ pub(super) fn added_or_deleted(shape: Shape, pod: usize, graph: &mut Graph) -> R
     let namespace = shape.namespace(pod);
     let pod: Pod = serde_json::from_str(&shape.pod(0, pod))?;
     let secret = Key::new(Kind::Secret, &namespace, &secret);
-    let is_visible = |graph: &Graph| graph.published.load().reaches("node0", secret);
+    comes_and_goes(graph, &pod, |seen| seen.reaches("node0", secret))
+}
+
+/// An object that is not there, added or deleted.
+pub(super) fn comes_and_goes(
+    graph: &mut Graph,
+    object: &dyn Asserts,
+    is_visible: impl Fn(&Snapshot) -> bool,
+) -> Result<Cost> {
     let add = |graph: &mut Graph| {
-        graph.store.apply(&pod);
+        graph.store.apply(object);
         graph.publish();
     };
     let delete = |graph: &mut Graph| {
-        graph.store.delete(pod.key());
+        graph.store.delete(object.key());
         graph.publish();
     };
     add(graph);
-    ensure!(is_visible(graph), "a pod that was added is not visible");
+    ensure!(is_visible(&graph.published.load()), "what was added is not visible");
     delete(graph);
-    ensure!(!is_visible(graph), "a pod that was deleted is still visible");
+    ensure!(
+        !is_visible(&graph.published.load()),
+        "what was deleted is still visible"
+    );
     let both = measure(|times| {
         for _ in 0..times {
             add(graph);

@@ -121,11 +121,13 @@ impl Gate {
                     mirror_pod_owner: MirrorPodOwner::Upstream,
                     extended: Extended::default(),
                 },
+                seeds: None,
                 validated: validated.then(|| ValidatedAnnotations::new(true, Vec::new(), Vec::new())),
                 modes: Modes::DEFAULT,
             },
             authorizer: Authorizer {
                 nodes: Fallback::Deny,
+                seeds: None,
                 node_rules: NodeRules {
                     selectors: true,
                     trust_bundles: false,

@@ -45,6 +45,7 @@ impl Gate {
         Self {
             authorizer: Authorizer {
                 nodes: Fallback::Deny,
+                seeds: None,
                 node_rules: features.node_rules,
                 modes: Modes::DEFAULT,
                 bootstrap: Fallback::Upstream,
@@ -62,6 +63,7 @@ impl Gate {
                     mirror_pod_owner: MirrorPodOwner::Upstream,
                     extended: Extended::default(),
                 },
+                seeds: None,
                 validated: None,
                 modes: Modes::DEFAULT,
             },
