@@ -153,7 +153,7 @@ impl Cluster {
         );
     }
 
-    /// Applies one of the manifests that are shipped, with the gate's user of these tests as its subject.
+    /// Applies one of the manifests that are shipped, with the gate's user of these tests in place of its service account.
     pub(crate) async fn grant(&self, manifest: &str) {
         for document in manifest.split("\n---\n") {
             let mut object: Value = serde_saphyr::from_str(document).unwrap();
@@ -164,7 +164,8 @@ impl Cluster {
                 "RoleBinding" => "rolebindings",
                 kind => panic!("{kind} in the manifest"),
             };
-            if !object["subjects"].is_null() {
+            // Other subjects are those whom the gate speaks for.
+            if object["subjects"][0]["kind"] == "ServiceAccount" {
                 let user = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "scopegate"});
                 object["subjects"] = json!([user]);
             }

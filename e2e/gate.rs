@@ -259,13 +259,22 @@ impl Answer {
         B: hyper::body::Body,
         B::Error: std::fmt::Debug,
     {
+        Self::try_read(response).await.unwrap()
+    }
+
+    /// The same where whoever answers may be killed over it.
+    pub(crate) async fn try_read<B>(response: http::Response<B>) -> Result<Self, String>
+    where
+        B: hyper::body::Body,
+        B::Error: std::fmt::Debug,
+    {
         let (head, body) = response.into_parts();
-        let body = body.collect().await.unwrap().to_bytes();
-        Self {
+        let body = body.collect().await.map_err(|error| format!("{error:?}"))?.to_bytes();
+        Ok(Self {
             code: head.status,
             headers: head.headers,
             body: String::from_utf8_lossy(&body).into_owned(),
-        }
+        })
     }
 
     pub(crate) fn json(&self) -> Value {

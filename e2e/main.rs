@@ -20,6 +20,8 @@ mod attacks;
 mod audit;
 /// The gate and kube-apiserver's Node authorizer decide alike. Skipped, loudly, without Go.
 mod authorizer;
+/// The pages of the admin port, in a real browser. Skipped, loudly, where there is none.
+mod browser;
 /// The gate and real kube-apiservers make the same of whatever bytes a node sends.
 mod bytes;
 /// Client certificates: whom the gate and kube-apiserver take them for, and when they stop to be good.
@@ -34,6 +36,8 @@ mod conformance;
 mod extra;
 /// Two API servers on one etcd, of which one is killed.
 mod failover;
+/// What Gardener's own code says of gardenlets. Skipped, loudly, without Go.
+mod garden;
 /// Starts the gate as a process, speaks to it, reads what it wrote.
 mod gate;
 /// What nodes may read, before a real kube-apiserver: as it decides itself, in time, and whatever upstream does.
@@ -50,7 +54,7 @@ mod limits;
 mod modes;
 /// What operators rely on: start, probes, metrics, logs, reload.
 mod operating;
-/// Programs made of Kubernetes' own code.
+/// Programs made of Kubernetes' own code, and of Gardener's.
 mod oracle;
 /// Examples of the pages in docs/, run.
 mod page;

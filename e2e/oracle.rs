@@ -1,4 +1,5 @@
-//! Programs made of Kubernetes' own code, which tell what it would do; the kubelet does it. Their sources are beside.
+//! Programs made of Kubernetes' own code, and of Gardener's, which tell what it would do; the kubelet does it. Their sources are
+//! beside.
 
 use std::ffi::OsString;
 
@@ -12,7 +13,7 @@ pub(crate) fn path(name: &str) -> Option<OsString> {
     let oracle = std::env::var_os(&variable);
     if oracle.is_none() {
         // As e2e/assets has it. Where nothing can be compared, nothing is missing.
-        if name != "requestinfo" && release::minor() < 35 {
+        if !matches!(name, "requestinfo" | "gardener") && release::minor() < 35 {
             println!(
                 "SKIPPED: there is no e2e/oracle/{name} for Kubernetes {}",
                 release::version()

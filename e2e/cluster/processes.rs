@@ -33,7 +33,7 @@ impl Cluster {
 
     /// Starts one of the API servers that share what is stored, and waits until it serves.
     pub(crate) async fn serve(&self, assets: &Path, address: SocketAddr) {
-        let etcd_url = format!("http://{}", self.etcd[0]);
+        let etcd_url = self.etcd();
         let (modes, plugins) = match self.guard {
             Guard::Node => ("Node,RBAC", "NodeRestriction"),
             Guard::None => ("RBAC", ""),
@@ -83,7 +83,13 @@ impl Cluster {
         }
     }
 
-    fn spawn(&self, address: SocketAddr, command: &mut Command, log: &str) {
+    /// Where its etcd listens.
+    pub(crate) fn etcd(&self) -> String {
+        format!("http://{}", self.etcd[0])
+    }
+
+    /// Starts a program in the cluster's folder, which ends with the cluster.
+    pub(crate) fn spawn(&self, address: SocketAddr, command: &mut Command, log: &str) {
         let log = fs::File::options()
             .create(true)
             .append(true)

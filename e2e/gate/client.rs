@@ -51,7 +51,7 @@ impl Client {
     }
 
     pub(crate) async fn send(&self, request: http::request::Builder, body: impl AsRef<[u8]>) -> Result<Answer, String> {
-        Ok(Answer::read(self.open(request, body).await?).await)
+        Answer::try_read(self.open(request, body).await?).await
     }
 
     pub(crate) async fn get(&self, target: &str) -> Answer {

@@ -1,0 +1,1 @@
+../authorizer/measure.go
