@@ -3,7 +3,9 @@
 //! Rank 0 of the module order: imports nothing of ours.
 
 pub mod accounts;
+pub mod csr;
 pub mod dns;
+pub mod garden;
 pub mod names;
 pub mod pods;
 mod printable;

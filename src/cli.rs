@@ -58,18 +58,20 @@ enum Command {
     Certs(certs::Certs),
     /// Run the gate before an embedded stand-in API server and walk through some requests
     Demo(demo::Demo),
-    /// Explain one decision: may this node do this, and why or why not
+    /// Explain one decision: may this node or seed do this, and why or why not
     ///
     /// Asks a running gate on its admin port or, with --objects, answers from a file of objects. It is the same code that
     /// judges requests, with the same rules. Nothing is sent to the API server, and what that would say to a request which
     /// the gate allows is another question.
     ///
-    /// Exits with 0 if the request is allowed, and with 1 if it is refused, not known, or could not be asked about.
+    /// Exits with 0 if the request is allowed, or left to upstream, and with 1 if it is refused, not known, or could not be asked
+    /// about.
     Why(why::Why),
-    /// List the nodes that can read an object, and what gives each of them the right
+    /// List the nodes and seeds that can read an object, and what gives each of them the right
     ///
-    /// For secrets, configmaps, serviceaccounts, pods, volumes and their claims, and whatever else nodes may read because
-    /// it is theirs. Exits with 0 if any node can, and with 1 if none can or it could not be asked.
+    /// For secrets, configmaps, serviceaccounts, pods, volumes and their claims, for shoots and what belongs to them, and whatever
+    /// else nodes and seeds may read because it is theirs. Exits with 0 if any of them can, or it is left to upstream, and with 1 if
+    /// none can or it could not be asked.
     WhoCan(why::WhoCan),
     /// List every rule with its mode: what is refused, what is only recorded, and what each rule says
     Rules(rules::Rules),
