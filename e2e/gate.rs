@@ -183,10 +183,15 @@ impl Gate {
 impl Process {
     /// A gate with this configuration. What it logs is also written beside it.
     pub(crate) fn serve(config: &Path) -> Self {
+        Self::serve_with(scopegate(), config)
+    }
+
+    /// The same of another build.
+    pub(crate) fn serve_with(program: &Path, config: &Path) -> Self {
         let mut log = std::fs::File::options();
         let log = log.create(true).append(true).open(config.with_extension("log"));
         let mut log = log.unwrap();
-        let mut command = Command::new(scopegate());
+        let mut command = Command::new(program);
         command.arg("serve").arg("--config").arg(config);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = Arc::new(Mutex::new(String::new()));
@@ -208,6 +213,10 @@ impl Process {
         let listening = self.line("listening").await;
         let address = |key: &str| field(&listening, key).parse().unwrap();
         (address("serving"), address("admin"))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn stderr(&self) -> String {

@@ -1,0 +1,57 @@
+//! What the gate costs on the way of a request, beside what people would put there instead: nginx and haproxy, which only pass
+//! requests on, before the same kube-apiserver, in the same run. `make bench` runs it; docs/performance.md has what came of it.
+//!
+//! `cargo bench --bench proxies -- reads watches` runs these parts alone. Nothing fails over a time or a ratio: a part ends the
+//! program only if something was not answered as it should be.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a program for people to read, which may end with a message"
+)]
+
+/// kube-apiserver and the gate as processes, as the end-to-end tests start them.
+#[path = "../e2e"]
+#[allow(dead_code, unused_imports, reason = "the tests do more with them")]
+mod shared {
+    pub(crate) mod cluster;
+    pub(crate) mod gate;
+    pub(crate) mod release;
+}
+/// Closed loops of requests, and what became of them.
+mod load;
+/// What a process has used.
+mod process;
+/// The gate, nginx and haproxy.
+mod proxies;
+/// CPU and time of requests that are read or written.
+mod requests;
+/// How it is printed.
+#[path = "../benches/graph/table.rs"]
+mod table;
+/// The cluster and its nodes.
+mod world;
+
+use self::shared::{cluster, gate, release};
+
+#[tokio::main]
+async fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let runs = |part: &str| wanted.is_empty() || wanted.iter().any(|word| word == part);
+    let Some(world) = world::World::start().await else {
+        return;
+    };
+    if runs("reads") {
+        requests::reads(&world).await;
+    }
+    if runs("patches") {
+        requests::patches(&world).await;
+    }
+    if runs("latency") {
+        requests::latency(&world).await;
+    }
+}
