@@ -9,6 +9,7 @@ RUN apk add --no-cache build-base cmake perl linux-headers
 WORKDIR /src
 COPY Cargo.toml Cargo.lock rust-toolchain.toml ./
 COPY src src
+COPY bench bench
 COPY benches benches
 COPY e2e e2e
 # Alpine's target is musl, so that the result is static.

@@ -40,7 +40,10 @@ use self::shared::{cluster, gate, release};
 
 #[tokio::main]
 async fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let words = std::env::args().skip(1);
+    let wanted: Vec<String> = words
+        .filter(|word| !word.starts_with('-') && !word.contains('='))
+        .collect();
     let runs = |part: &str| wanted.is_empty() || wanted.iter().any(|word| word == part);
     let Some(world) = world::World::start().await else {
         return;

@@ -20,7 +20,7 @@ use crate::{
 
 /// One of them, running. It ends when this is dropped.
 pub(crate) struct Proxy {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) address: SocketAddr,
     pub(crate) used: Watched,
     _running: Running,
@@ -36,16 +36,22 @@ const START: Duration = Duration::from_secs(10);
 /// Those that are installed, the gate last. Another build of the gate comes along if `SCOPEGATE_BESIDE` names one, so that a
 /// change can be measured beside what was before it.
 pub(crate) async fn all(world: &World) -> Vec<Proxy> {
-    let mut all: Vec<Proxy> = [nginx(&world.cluster), haproxy(&world.cluster)].into_iter().flatten().collect();
-    if let Some(other) = std::env::var_os("SCOPEGATE_BESIDE") {
-        all.push(scopegate(world, "scopegate beside", Some(other.into())).await);
+    let mut all: Vec<Proxy> = [nginx(&world.cluster), haproxy(&world.cluster)]
+        .into_iter()
+        .flatten()
+        .collect();
+    for other in std::env::var("SCOPEGATE_BESIDE").iter().flat_map(|all| all.split(':')) {
+        let name = other.rsplit('/').next().unwrap();
+        all.push(scopegate(world, name, Some(other.into())).await);
     }
-    all.push(scopegate(world, "scopegate", None).await);
+    if std::env::var("SCOPEGATE_BESIDE").is_err() {
+        all.push(scopegate(world, "scopegate", None).await);
+    }
     all
 }
 
 /// With an audit log, metrics and every rule, as it comes.
-pub(crate) async fn scopegate(world: &World, name: &'static str, program: Option<PathBuf>) -> Proxy {
+pub(crate) async fn scopegate(world: &World, name: &str, program: Option<PathBuf>) -> Proxy {
     let file = name.replace(' ', "-");
     let more = format!("audit: {{path: {file}-audit.log}}\n");
     let config = world.cluster.configuration(&format!("{file}.yaml"), FRONT_PROXY, &more);
@@ -56,7 +62,7 @@ pub(crate) async fn scopegate(world: &World, name: &'static str, program: Option
     let (address, admin) = process.addresses().await;
     gate::ready(admin).await;
     Proxy {
-        name,
+        name: name.to_owned(),
         address,
         used: Watched::new(process.id()),
         _running: Running::Gate(process),
@@ -91,7 +97,10 @@ fn nginx(cluster: &Cluster) -> Option<Proxy> {
     );
     fs::write(cluster.file("nginx.conf"), configuration).unwrap();
     let mut command = Command::new("nginx");
-    command.arg("-p").arg(cluster.file("")).args(["-c", "nginx.conf", "-e", "nginx-error.log"]);
+    command
+        .arg("-p")
+        .arg(cluster.file(""))
+        .args(["-c", "nginx.conf", "-e", "nginx-error.log"]);
     peer(cluster, "nginx", address, &mut command)
 }
 
@@ -104,7 +113,7 @@ fn haproxy(cluster: &Cluster) -> Option<Proxy> {
     joined("server");
     joined("front-proxy-client");
     let configuration = format!(
-        "global\n nbthread 2\n maxconn 40000\n log stdout format raw local0\n\
+        "global\n nbthread 2\n maxconn 8000\n log stdout format raw local0\n\
          defaults\n mode http\n log global\n option httplog\n timeout connect 5s\n timeout client 1h\n timeout server 1h\n\
          frontend serving\n\
          \x20bind {address} ssl crt server.pem ca-file client-ca.crt verify required alpn h2,http/1.1\n\
@@ -132,7 +141,7 @@ fn peer(cluster: &Cluster, name: &'static str, address: SocketAddr, command: &mu
     };
     let used = Watched::new(child.id());
     let proxy = Proxy {
-        name,
+        name: name.to_owned(),
         address,
         used,
         _running: Running::Peer(child),

@@ -14,14 +14,21 @@ use crate::{
     world::World,
 };
 
-const ROUNDS: usize = 3;
-const LENGTH: Duration = Duration::from_secs(4);
+/// `rounds=5 seconds=10` makes it more.
+fn option(name: &str, usual: u64) -> u64 {
+    let given = std::env::args().find_map(|word| word.strip_prefix(name)?.strip_prefix('=').map(str::to_owned));
+    given.map_or(usual, |given| given.parse().unwrap())
+}
 
 /// A node reads its secret of 1 KiB.
 pub(crate) async fn reads(world: &World) {
     let proxies = proxies::all(world).await;
     println!("## CPU per read\n");
-    for protocol in [Protocol::Http1, Protocol::Http2] {
+    for protocol in [Protocol::Http1, Protocol::Http2]
+        .into_iter()
+        .skip(option("skip", 0) as usize)
+        .take(option("protocols", 2) as usize)
+    {
         compare(world, &proxies, protocol, 32, &get_secret()).await;
     }
 }
@@ -30,7 +37,11 @@ pub(crate) async fn reads(world: &World) {
 pub(crate) async fn patches(world: &World) {
     let proxies = proxies::all(world).await;
     println!("## CPU per node status patch\n");
-    for protocol in [Protocol::Http1, Protocol::Http2] {
+    for protocol in [Protocol::Http1, Protocol::Http2]
+        .into_iter()
+        .skip(option("skip", 0) as usize)
+        .take(option("protocols", 2) as usize)
+    {
         compare(world, &proxies, protocol, 32, &patch_status()).await;
     }
 }
@@ -38,7 +49,11 @@ pub(crate) async fn patches(world: &World) {
 pub(crate) async fn latency(world: &World) {
     let proxies = proxies::all(world).await;
     println!("## Latency at 8 connections\n");
-    for protocol in [Protocol::Http1, Protocol::Http2] {
+    for protocol in [Protocol::Http1, Protocol::Http2]
+        .into_iter()
+        .skip(option("skip", 0) as usize)
+        .take(option("protocols", 2) as usize)
+    {
         compare(world, &proxies, protocol, 8, &get_secret()).await;
     }
 }
@@ -47,9 +62,11 @@ async fn compare(world: &World, proxies: &[Proxy], protocol: Protocol, connectio
     println!("{}, {connections} connections", protocol.name());
     let mut table = Table::new(&["", "CPU µs", "user", "p50 µs", "p99 µs", "requests/s"]);
     let mut rows: Vec<(&str, Vec<Measured>)> = vec![("direct", Vec::new())];
-    rows.extend(proxies.iter().map(|proxy| (proxy.name, Vec::new())));
-    for _ in 0..ROUNDS {
-        rows[0].1.push(measure(world, world.cluster.api, None, (protocol, connections), ask).await);
+    rows.extend(proxies.iter().map(|proxy| (proxy.name.as_str(), Vec::new())));
+    for _ in 0..option("rounds", 3) {
+        rows[0]
+            .1
+            .push(measure(world, world.cluster.api, None, (protocol, connections), ask).await);
         for (proxy, (_, measured)) in proxies.iter().zip(rows.iter_mut().skip(1)) {
             measured.push(measure(world, proxy.address, Some(proxy.used), (protocol, connections), ask).await);
         }
@@ -91,14 +108,17 @@ async fn measure(
     ask: &Ask,
 ) -> Measured {
     let mut cpu = Vec::new();
-    let answers: Answers =
-        load::run(world, server, load, ask, LENGTH, || cpu.push(used.map(Watched::cpu).unwrap_or_default())).await;
+    let length = Duration::from_secs(option("seconds", 4));
+    let answers: Answers = load::run(world, server, load, ask, length, || {
+        cpu.push(used.map(Watched::cpu).unwrap_or_default())
+    })
+    .await;
     let micros = |time: Duration| time.as_secs_f64() * 1e6;
     Measured {
         cpu: micros(cpu[1] - cpu[0]) / answers.count() as f64,
         p50: micros(answers.percentile(50)),
         p99: micros(answers.percentile(99)),
-        rate: answers.count() as f64 / LENGTH.as_secs_f64(),
+        rate: answers.count() as f64 / length.as_secs_f64(),
     }
 }
 
@@ -113,7 +133,12 @@ fn get_secret() -> Ask {
 /// What a kubelet sends every ten seconds when nothing has changed but the time.
 fn patch_status() -> Ask {
     Arc::new(|node, turn| {
-        let time = format!("2026-01-01T{:02}:{:02}:{:02}Z", turn / 3600 % 24, turn / 60 % 60, turn % 60);
+        let time = format!(
+            "2026-01-01T{:02}:{:02}:{:02}Z",
+            turn / 3600 % 24,
+            turn / 60 % 60,
+            turn % 60
+        );
         let condition = |kind: &str, reason: &str| {
             format!(
                 r#"{{"lastHeartbeatTime":"{time}","lastTransitionTime":"2026-01-01T00:00:00Z","message":"kubelet has {reason}","reason":"{reason}","status":"False","type":"{kind}"}}"#

@@ -54,9 +54,16 @@ impl World {
         create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding).await;
         create("/api/v1/namespaces/default/serviceaccounts", account).await;
         for node in 0..NODES {
-            let (name, labels) = (format!("n{node}"), json!({"kubernetes.io/hostname": format!("n{node}")}));
+            let (name, labels) = (
+                format!("n{node}"),
+                json!({"kubernetes.io/hostname": format!("n{node}")}),
+            );
             let metadata = json!({"name": name, "labels": labels});
-            create("/api/v1/nodes", json!({"apiVersion": "v1", "kind": "Node", "metadata": metadata})).await;
+            create(
+                "/api/v1/nodes",
+                json!({"apiVersion": "v1", "kind": "Node", "metadata": metadata}),
+            )
+            .await;
             let secret = json!({
                 "apiVersion": "v1", "kind": "Secret", "metadata": {"name": format!("secret-{name}")},
                 "stringData": {"value": "s".repeat(1024)},

@@ -240,7 +240,7 @@ impl Process {
     }
 
     pub(crate) fn signal(&self, signal: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.id().to_string();
         assert!(
             Command::new("kill")
                 .args(["-s", signal, &pid])

@@ -25,6 +25,9 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// At most so many characters of a text that a client chose; `…` stands for what is left out.
 pub fn clip(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

@@ -76,7 +76,7 @@ impl Authenticator {
             (Err(malformed), _) => Err(Rejection::unauthorized(malformed.to_string())),
             (Ok(Some(_)), None) => Err(Rejection::unauthorized("authentication.tokenReview is off")),
             (Ok(Some(token)), Some(tokens)) => Ok(Identified {
-                caller: tokens.identify(&token, Some(client)).await?,
+                caller: Box::pin(tokens.identify(&token, Some(client))).await?,
                 token: Some(token),
             }),
         }

@@ -131,7 +131,7 @@ impl Pipeline {
         let authorized = Arc::new(decided?);
         if long_running {
             let depends = self.judge.dependency(&authorized, word);
-            let of = (authorized.caller(), authorized.head().info());
+            let of = (authorized.caller(), &**authorized.head().info());
             outcome.may_be_cut(self.streams.open(connection, token, depends, of));
         }
 

@@ -11,6 +11,8 @@ mod query;
 mod selector;
 mod wish;
 
+use std::sync::Arc;
+
 use http::{HeaderMap, Method, Uri, request::Parts};
 
 pub use self::{
@@ -27,7 +29,7 @@ pub struct Head {
     method: Method,
     uri: Uri,
     headers: HeaderMap,
-    info: RequestInfo,
+    info: Arc<RequestInfo>,
     wish: Option<Box<Wish>>,
     upgrade: Option<Upgrade>,
 }
@@ -64,7 +66,7 @@ impl Head {
             method: parts.method,
             uri: parts.uri,
             headers: parts.headers,
-            info,
+            info: Arc::new(info),
             upgrade,
         })
     }
@@ -82,7 +84,7 @@ impl Head {
         &self.headers
     }
 
-    pub fn info(&self) -> &RequestInfo {
+    pub fn info(&self) -> &Arc<RequestInfo> {
         &self.info
     }
 

@@ -12,12 +12,13 @@ use std::{
     path::PathBuf,
     sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     thread::JoinHandle,
+    time::Duration,
 };
 
 use prometheus_client::{metrics::counter::Counter, registry::Registry};
 use tracing::error;
 
-pub use self::event::{Event, ObjectReference, ResponseStatus, Stage, UserInfo};
+pub use self::event::{Annotations, Event, ObjectReference, ResponseStatus, Stage, UserInfo};
 use self::file::RotatingFile;
 
 /// The `audit` section of the configuration.
@@ -65,8 +66,9 @@ pub struct Metrics {
 /// A burst that is worth waiting for; some 16 MiB if every event is as large as it can be.
 const QUEUE: usize = 4 * 1024;
 
-/// Events written before the rest is looked at again.
-const BATCH: usize = 256;
+/// How long the first event waits for more: waking this thread, and writing, cost more than the event itself. A queue that is
+/// full in less is one that no disk would keep up with.
+const GATHER: Duration = Duration::from_millis(20);
 
 /// Opens the target, or says why it cannot be.
 pub fn start(config: &Config, metrics: Metrics) -> io::Result<(Sink, Writer)> {
@@ -111,14 +113,15 @@ impl Metrics {
     }
 }
 
-/// Writes what comes, and flushes when nothing more is waiting or enough has been written.
+/// Writes what comes, all that waits at a time.
 fn write(events: &Receiver<Box<Event>>, mut out: impl Write, metrics: &Metrics) {
     let mut line = Vec::new();
     let mut broken = false;
     while let Ok(first) = events.recv() {
+        std::thread::sleep(GATHER);
         let more = std::iter::from_fn(|| events.try_recv().ok());
         let (mut written, mut failure) = (0, None);
-        for event in std::iter::once(first).chain(more).take(BATCH) {
+        for event in std::iter::once(first).chain(more).take(QUEUE) {
             line.clear();
             let encoded = serde_json::to_writer(&mut line, &event).map_err(io::Error::from);
             line.push(b'\n');

@@ -69,7 +69,7 @@ impl Pipeline {
             return Ok(caller);
         };
         outcome.wants(&wanted.subject().name);
-        let acted = self.act_as(&caller, wanted, head).await;
+        let acted = Box::pin(self.act_as(&caller, wanted, head)).await;
         self.acting.metrics.count(&acted);
         acted.inspect(|caller| outcome.acts(caller))
     }

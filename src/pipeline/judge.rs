@@ -92,9 +92,10 @@ impl Judge {
             }
             Err(denied) => denied,
         };
+        // Boxed, so that those who are allowed at once do not carry it along.
         let (decided, word) = match denied.caller().kind {
-            Kind::Node(_) => self.reconsider(denied).await?,
-            _ => self.reconsider_seed(denied).await?,
+            Kind::Node(_) => Box::pin(self.reconsider(denied)).await?,
+            _ => Box::pin(self.reconsider_seed(denied)).await?,
         };
         match decided {
             Ok(authorized) => Ok((Ok(authorized), word)),

@@ -7,8 +7,9 @@ mod metrics;
 mod recorded;
 mod refusal;
 
-use std::{net::SocketAddr, sync::Arc, time::Instant};
+use std::{borrow::Cow, net::SocketAddr, sync::Arc, time::Instant};
 
+use aws_lc_rs::rand;
 use http::{
     HeaderValue, Method, Request, Response, StatusCode,
     header::{ACCEPT, USER_AGENT, WARNING},
@@ -27,7 +28,7 @@ pub use self::{metrics::Metrics, recorded::RecordedBody};
 use super::{Pipeline, shares::Taken, streams::Cut};
 use crate::{
     admission::Notes,
-    api::{clip, quote},
+    api::{Verb, clip, quote},
     authorizer::{self, Authorized, Denied, explain},
     caller::Caller,
     decision::{Decision, Verdict},
@@ -39,7 +40,7 @@ use crate::{
     upstream::{Streaming, Tunnel, Unjoined},
 };
 
-/// Facts about one request. Dropping it writes them down.
+/// Facts about one request. Dropping it writes them down. It goes from hand to hand and is large, so that it is always in a box.
 #[derive(Debug)]
 pub(super) struct Outcome {
     audit_id: String,
@@ -53,7 +54,7 @@ pub(super) struct Outcome {
     caller: Option<Caller>,
     /// As whom the caller would act, until it does.
     wanted: Option<String>,
-    info: Option<RequestInfo>,
+    info: Option<Arc<RequestInfo>>,
     decision: Option<Decision>,
     notes: Notes,
     answer: Option<Answer>,
@@ -97,9 +98,9 @@ const CLIENT_CLOSED_REQUEST: u16 = 499;
 const MAX_TEXT: usize = 1024;
 
 impl Outcome {
-    pub(super) fn begin<B>(pipeline: &Arc<Pipeline>, peer: SocketAddr, request: &Request<B>) -> Self {
+    pub(super) fn begin<B>(pipeline: &Arc<Pipeline>, peer: SocketAddr, request: &Request<B>) -> Box<Self> {
         let text = |value: &HeaderValue| clip(&String::from_utf8_lossy(value.as_bytes()), MAX_TEXT);
-        Self {
+        Box::new(Self {
             audit_id: audit_id(request),
             received: Timestamp::now(),
             began: Instant::now(),
@@ -122,7 +123,7 @@ impl Outcome {
             end: End::ClientGone,
             metrics: pipeline.metrics.begin(),
             pipeline: Arc::clone(pipeline),
-        }
+        })
     }
 
     pub(super) fn audit_id(&self) -> HeaderValue {
@@ -135,7 +136,7 @@ impl Outcome {
     }
 
     pub(super) fn described(&mut self, head: &Head) {
-        self.info = Some(head.info().clone());
+        self.info = Some(Arc::clone(head.info()));
     }
 
     /// The caller is to act as somebody else.
@@ -193,7 +194,7 @@ impl Outcome {
     }
 
     /// The answer of upstream; the record is complete when its body has ended.
-    pub(super) fn forwarded(mut self, response: Response<Streaming>) -> Response<RecordedBody> {
+    pub(super) fn forwarded(mut self: Box<Self>, response: Response<Streaming>) -> Response<RecordedBody> {
         self.answer = Some(Answer {
             code: response.status(),
             rejection: None,
@@ -208,7 +209,7 @@ impl Outcome {
 
     /// Neither side speaks HTTP any more; the record is complete when the tunnel has ended.
     pub(super) fn switched(
-        mut self,
+        mut self: Box<Self>,
         response: Response<()>,
         tunnel: Tunnel,
         client: OnUpgrade,
@@ -239,7 +240,7 @@ impl Outcome {
         response
     }
 
-    pub(super) fn rejected(mut self, rejection: &Rejection) -> Response<RecordedBody> {
+    pub(super) fn rejected(mut self: Box<Self>, rejection: &Rejection) -> Response<RecordedBody> {
         self.answer = Some(Answer {
             code: rejection.code,
             rejection: Some(rejection.clone()),
@@ -263,7 +264,7 @@ impl Outcome {
         }
     }
 
-    pub(super) fn panicked(mut self, rejection: &Rejection) -> Response<RecordedBody> {
+    pub(super) fn panicked(mut self: Box<Self>, rejection: &Rejection) -> Response<RecordedBody> {
         self.end = End::Panic;
         self.rejected(rejection)
     }
@@ -296,10 +297,12 @@ impl Outcome {
     }
 
     /// Before anything is known about the request, its method stands for the verb.
-    fn verb(&self) -> String {
-        match &self.info {
-            Some(info) => info.verb.to_string(),
-            None => clip(&self.method.as_str().to_ascii_lowercase(), MAX_TEXT),
+    fn verb(&self) -> Cow<'static, str> {
+        match self.info.as_deref().map(|info| &info.verb) {
+            Some(Verb::Method(method)) => method.clone().into(),
+            Some(Verb::Unknown) => "".into(),
+            Some(verb) => verb.label().into(),
+            None => clip(&self.method.as_str().to_ascii_lowercase(), MAX_TEXT).into(),
         }
     }
 
@@ -322,7 +325,7 @@ impl Outcome {
     }
 
     /// The texts are only made if somebody listens at the level.
-    fn log(&self) {
+    fn log(&self, findings: &[Finding]) {
         let decision = self.decision.as_ref();
         let rejection = self.rejection();
         // A refusal by the authorizer explains itself; other rejections are explained by what only the log may say, or by what
@@ -330,7 +333,6 @@ impl Outcome {
         let told = rejection
             .filter(|_| decision.is_none_or(|decision| decision.verdict == Verdict::Allow))
             .map(|rejection| rejection.message.as_ref());
-        let findings = self.findings();
         let cause = rejection.and_then(|rejection| rejection.log.as_deref()).or(told);
         macro_rules! line {
             ($level:ident) => {
@@ -345,7 +347,7 @@ impl Outcome {
                     code = self.code(),
                     decision = decision.map(Decision::annotation),
                     reason = self.explanation(),
-                    findings = (!findings.is_empty()).then(|| tracing::field::debug(named(&findings))),
+                    findings = (!findings.is_empty()).then(|| tracing::field::debug(named(findings))),
                     cause = cause.map(|cause| tracing::field::debug(clip(cause, MAX_TEXT))),
                     end = ?self.end,
                     duration = ?self.began.elapsed(),
@@ -370,17 +372,18 @@ impl Drop for Outcome {
         if self.end == End::ClientGone && self.pipeline.streams.is_stopping() {
             self.end = End::GateStopped;
         }
-        self.log();
+        let findings = self.findings();
+        self.log(&findings);
         self.metrics
-            .finish(self.info.as_ref(), self.code(), self.began.elapsed());
+            .finish(self.info.as_deref(), self.code(), self.began.elapsed());
         let refused = self.rejection().and_then(|rejection| rejection.rule);
-        for (rule, mode) in violated(&self.findings(), refused) {
+        for (rule, mode) in violated(&findings, refused) {
             self.metrics.rule(rule, mode);
         }
         if let Some(refusal) = self.refusal() {
             self.pipeline.refusals.note(refusal, self.received);
         }
-        let event = self.event();
+        let event = self.event(&findings);
         self.pipeline.audit.send(event);
     }
 }
@@ -393,6 +396,14 @@ fn audit_id<B>(request: &Request<B>) -> String {
         .headers()
         .get(reply::AUDIT_ID)
         .and_then(|value| value.to_str().ok());
-    sent.filter(plain)
-        .map_or_else(|| Uuid::new_v4().to_string(), str::to_owned)
+    sent.filter(plain).map_or_else(new_id, str::to_owned)
+}
+
+/// Random bytes of the process's own generator: the system's would be a call into the kernel for every request.
+fn new_id() -> String {
+    let mut random = [0; 16];
+    match rand::fill(&mut random) {
+        Ok(()) => uuid::Builder::from_random_bytes(random).into_uuid().to_string(),
+        Err(_) => Uuid::new_v4().to_string(),
+    }
 }

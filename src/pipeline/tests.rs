@@ -129,7 +129,7 @@ async fn audit_ids_of_clients(sent: &str, taken: bool) {
     assert_eq!(event["auditID"] == sent, taken, "{event}");
 }
 
-async fn record(end: impl FnOnce(Outcome) -> Response<RecordedBody>) -> (Value, StatusCode) {
+async fn record(end: impl FnOnce(Box<Outcome>) -> Response<RecordedBody>) -> (Value, StatusCode) {
     let mut code = StatusCode::OK;
     let event = written(pipeline(None), |outcome| code = end(outcome).status()).await;
     (event, code)
@@ -250,7 +250,7 @@ pub(super) fn nowhere() -> Upstream {
 }
 
 /// The one event that comes of a request.
-async fn written((pipeline, request, dir, writer): Fixture, end: impl FnOnce(Outcome)) -> Value {
+async fn written((pipeline, request, dir, writer): Fixture, end: impl FnOnce(Box<Outcome>)) -> Value {
     end(Outcome::begin(&pipeline, ([127, 0, 0, 1], 1).into(), &request));
     drop(pipeline);
     writer.finish();

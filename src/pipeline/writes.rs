@@ -114,9 +114,7 @@ impl Pipeline {
         let mut earlier: Option<(Tie, Forwarded)> = None;
         let mut glance = None;
         for left in (0..TRIES).rev() {
-            let settle = self.settle(authorized, &mut payload, trusted, outcome);
-            let settled = timeout(JUDGING, settle).await;
-            let settled = settled.map_err(|_| Rejection::too_many_requests("a write took too long to judge"))??;
+            let settled = self.settle(authorized, &mut payload, trusted, outcome).await?;
             let (mut admitted, told) = match settled {
                 Settled::Admitted(admitted, told) => (admitted, told),
                 Settled::Answered(answer) => return Ok(answer),
@@ -125,7 +123,7 @@ impl Pipeline {
                 Some(found) => {
                     let until = *glance.get_or_insert_with(|| Instant::now() + GLANCE);
                     let found = (*found, told, trusted);
-                    self.find(authorized, &mut payload, found, until, outcome).await
+                    Box::pin(self.find(authorized, &mut payload, found, until, outcome)).await
                 }
                 None => Notes::default(),
             };
@@ -141,9 +139,7 @@ impl Pipeline {
             let forwarded = self.upstream.forward(admitted, outcome.audit_id()).await?;
             if validated && matches!(forwarded, Forwarded::Switched(..)) {
                 // A session cannot be tied to the pod that was judged: another of its name may have come in between.
-                timeout(JUDGING, self.settle(authorized, &mut payload, trusted, outcome))
-                    .await
-                    .map_err(|_| Rejection::too_many_requests("a session took too long to judge"))??;
+                self.settle(authorized, &mut payload, trusted, outcome).await?;
             }
             if left == 0 || !is_another(&tie, trusted, &forwarded) {
                 return Ok(forwarded);
@@ -155,7 +151,7 @@ impl Pipeline {
         Err(Rejection::internal("a write was never sent"))
     }
 
-    /// Judges a request, with all that has to be asked for it.
+    /// Judges a request. For most nothing has to be asked, so that asking is kept apart.
     async fn settle(
         &self,
         authorized: &Arc<Authorized>,
@@ -163,33 +159,67 @@ impl Pipeline {
         trusted: bool,
         outcome: &Outcome,
     ) -> Result<Settled, Rejection> {
+        let told = Told::default();
+        match self.rule(authorized, payload, trusted, &told)? {
+            Ruling::Admitted(admitted) => Ok(Settled::Admitted(admitted, told)),
+            Ruling::Unsure(unsure) => {
+                let inquire = self.inquire(authorized, payload, unsure, trusted, outcome);
+                let settled = Box::pin(timeout(JUDGING, inquire)).await;
+                settled.map_err(|_| Rejection::too_many_requests("a request took too long to judge"))?
+            }
+        }
+    }
+
+    /// With what is known now.
+    fn rule(
+        &self,
+        authorized: &Arc<Authorized>,
+        payload: &mut Payload,
+        trusted: bool,
+        told: &Told,
+    ) -> Result<Ruling, Rejection> {
+        let source = self.judge.graph_of(authorized.caller());
+        let (graph, fresh) = (source.load_full(), source.freshness().doubt().is_none());
+        let remembered = |review: &Review| self.reviews.remembered(review);
+        let known = Known::new((&graph, trusted), fresh, told).remembering(&remembered);
+        let known = known.at(Timestamp::now());
+        self.writes.admission.admit(authorized, payload, &known)
+    }
+
+    /// Judges a request that nobody is sure of, with all that has to be asked for it.
+    async fn inquire(
+        &self,
+        authorized: &Arc<Authorized>,
+        payload: &mut Payload,
+        mut unsure: Unsure,
+        trusted: bool,
+        outcome: &Outcome,
+    ) -> Result<Settled, Rejection> {
         let (mut told, mut waited, mut conflict) = (Told::default(), !trusted, None);
         for _ in 0..QUESTIONS {
-            let source = self.judge.graph_of(authorized.caller());
-            let (graph, fresh) = (source.load_full(), source.freshness().doubt().is_none());
-            let remembered = |review: &Review| self.reviews.remembered(review);
-            let known = Known::new((&graph, trusted), fresh, &told).remembering(&remembered);
-            let known = known.at(Timestamp::now());
-            let unsure = match self.writes.admission.admit(authorized, payload, &known)? {
+            let learned = match &unsure {
+                Unsure::Objects(wanted) if !std::mem::replace(&mut waited, true) => {
+                    self.learns(authorized, wanted).await
+                }
+                _ => false,
+            };
+            if !learned {
+                let account = account(authorized);
+                if let Some(answer) = self.ask(authorized, (unsure, account), &mut told, outcome).await? {
+                    // A rehearsal that meets another version is made once more with that one. What is in conflict then is so by
+                    // itself.
+                    let is_conflict =
+                        matches!(&answer, Forwarded::Answer(answer) if answer.status() == StatusCode::CONFLICT);
+                    if !is_conflict || conflict.replace(()).is_some() {
+                        return Ok(Settled::Answered(answer));
+                    }
+                    told.stored = None;
+                }
+            }
+            unsure = match self.rule(authorized, payload, trusted, &told)? {
                 Ruling::Admitted(admitted) => return Ok(Settled::Admitted(admitted, told)),
                 Ruling::Unsure(unsure) => unsure,
             };
-            if let Unsure::Objects(wanted) = &unsure
-                && !std::mem::replace(&mut waited, true)
-                && self.learns(authorized, wanted).await
-            {
-                continue;
-            }
-            let account = account(authorized);
-            let Some(answer) = self.ask(authorized, (unsure, account), &mut told, outcome).await? else {
-                continue;
-            };
-            // A rehearsal that meets another version is made once more with that one. What is in conflict then is so by itself.
-            let is_conflict = matches!(&answer, Forwarded::Answer(answer) if answer.status() == StatusCode::CONFLICT);
-            if !is_conflict || conflict.replace(()).is_some() {
-                return Ok(Settled::Answered(answer));
-            }
-            told.stored = None;
         }
         Err(Rejection::not_known(
             "a write could not be judged with so many questions",

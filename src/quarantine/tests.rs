@@ -14,7 +14,7 @@ const KEY: [u8; 32] = [0xab; 32];
 fn info(method: &str, target: &str) -> RequestInfo {
     let method: Method = method.parse().unwrap();
     let request = Request::builder().method(method).uri(target).body(()).unwrap();
-    Head::read(request.into_parts().0).unwrap().info().clone()
+    Head::read(request.into_parts().0).unwrap().info().as_ref().clone()
 }
 
 fn node(name: &str) -> Caller {

@@ -77,11 +77,11 @@ impl ResourceRequest {
 impl RequestInfo {
     pub fn read(method: &Method, path: &str, query: &Query) -> Result<Self, Malformed> {
         let path = Path::parse(path)?;
-        let segments: Vec<&str> = path.segments.iter().map(String::as_str).collect();
+        let segments: Vec<&str> = path.segments.iter().map(AsRef::as_ref).collect();
         let Some((group, version, rest)) = split_version(&segments) else {
             return Ok(Self {
                 verb: path_verb(method),
-                target: Target::Path(path.decoded),
+                target: Target::Path(path.decoded()),
             });
         };
         // The ancient form that names the verb in the path; method and selectors do not count there.
@@ -202,7 +202,7 @@ fn split_version<'a, 'b>(segments: &'b [&'a str]) -> Option<(&'a str, &'a str, &
 /// What stands behind the subresource in the path of a resource.
 pub(super) fn behind_subresource(path: &str) -> Option<Vec<String>> {
     let path = Path::parse(path).ok()?;
-    let segments: Vec<&str> = path.segments.iter().map(String::as_str).collect();
+    let segments: Vec<&str> = path.segments.iter().map(AsRef::as_ref).collect();
     let (_, _, rest) = split_version(&segments)?;
     let (_, rest) = split_namespace(rest);
     // A resource, its name, and the subresource.

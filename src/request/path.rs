@@ -3,6 +3,8 @@
 //! kube-apiserver decodes the path once and cleans nothing; a router, a cache or a log reader may. So a path
 //! that anybody could tidy into another one (dot segments, empty segments, hidden separators) is refused.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 
 use super::Malformed;
@@ -19,14 +21,14 @@ const RECOGNISABLE: usize = 64;
 
 /// A path in its one possible reading.
 #[derive(Debug)]
-pub(super) struct Path {
-    /// Decoded, with its slashes.
-    pub(super) decoded: String,
-    pub(super) segments: Vec<String>,
+pub(super) struct Path<'a> {
+    /// Decoded. Nearly all are as they were sent, and need not be copied for that.
+    pub(super) segments: Vec<Cow<'a, str>>,
+    trailing: bool,
 }
 
-impl Path {
-    pub(super) fn parse(raw: &str) -> Result<Self, Malformed> {
+impl<'a> Path<'a> {
+    pub(super) fn parse(raw: &'a str) -> Result<Self, Malformed> {
         let Some(inner) = raw.strip_prefix('/') else {
             return Err(Malformed(format!(
                 "the path {:?} does not start with a slash",
@@ -42,15 +44,18 @@ impl Path {
             "/" => Vec::new(),
             _ => inner.split('/').map(segment).collect::<Result<_, _>>()?,
         };
-        let mut decoded = format!("/{}", segments.join("/"));
-        if raw.len() > 1 && raw.ends_with('/') {
-            decoded.push('/');
-        }
-        Ok(Self { decoded, segments })
+        let trailing = raw.len() > 1 && raw.ends_with('/');
+        Ok(Self { segments, trailing })
+    }
+
+    /// With its slashes.
+    pub(super) fn decoded(&self) -> String {
+        let slash = if self.trailing { "/" } else { "" };
+        format!("/{}{slash}", self.segments.join("/"))
     }
 }
 
-fn segment(raw: &str) -> Result<String, Malformed> {
+fn segment(raw: &str) -> Result<Cow<'_, str>, Malformed> {
     let refuse = |why: &str| {
         Err(Malformed(format!(
             "the path segment {:?} {why}",
@@ -72,7 +77,7 @@ fn segment(raw: &str) -> Result<String, Malformed> {
     if decoded.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | '%' | ';' | '?' | '#')) {
         return refuse("hides a separator or control character");
     }
-    Ok(decoded.into_owned())
+    Ok(decoded)
 }
 
 /// Printable ASCII in which every `%` begins an escape.

@@ -147,7 +147,8 @@ async fn http<T, S, B>(
     let shared = Arc::clone(&life);
     let service = service_fn(move |request| {
         // HTTP/2 takes new streams until the client has acknowledged the end, which it may never do: none is served.
-        let served = (!shared.is_ending()).then(|| (service.call(request), shared.asked()));
+        // In one place of its own: hyper moves what it is given around, and answers to requests are large while they are made.
+        let served = (!shared.is_ending()).then(|| (Box::pin(service.call(request)), shared.asked()));
         let shared = Arc::clone(&shared);
         async move {
             let Some((answer, asked)) = served else {

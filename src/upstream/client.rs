@@ -95,7 +95,10 @@ impl Client {
         affinity: Affinity,
         carrier: Carrier,
     ) -> Result<Response<Streaming>, ClientError> {
-        let mut request = self.authorized(request).await?;
+        let mut request = match &self.authorize {
+            None => request,
+            Some(authorize) => Box::pin(authorized(authorize.clone(), request)).await?,
+        };
         let target = request.uri().clone();
         let mut order = self.servers.order(affinity);
         let mut last: BoxError = "there is no API server".into();
@@ -136,16 +139,6 @@ impl Client {
     pub fn servers(&self) -> &Servers {
         &self.servers
     }
-
-    async fn authorized(&self, mut request: Request<Body>) -> Result<Request<Body>, ClientError> {
-        if let Some(authorize) = &self.authorize {
-            let mut head = Request::new(Body::default());
-            *head.headers_mut() = std::mem::take(request.headers_mut());
-            let echoed = authorize.clone().oneshot(head).await;
-            *request.headers_mut() = echoed.map_err(ClientError::Credentials)?.into_parts().0.headers;
-        }
-        Ok(request)
-    }
 }
 
 impl fmt::Debug for Client {
@@ -154,6 +147,14 @@ impl fmt::Debug for Client {
             .field("servers", &self.servers)
             .finish_non_exhaustive()
     }
+}
+
+async fn authorized(authorize: Authorize, mut request: Request<Body>) -> Result<Request<Body>, ClientError> {
+    let mut head = Request::new(Body::default());
+    *head.headers_mut() = std::mem::take(request.headers_mut());
+    let echoed = authorize.oneshot(head).await;
+    *request.headers_mut() = echoed.map_err(ClientError::Credentials)?.into_parts().0.headers;
+    Ok(request)
 }
 
 async fn echo(request: Request<Body>) -> Result<Response<Body>, BoxError> {

@@ -50,6 +50,9 @@ static FORWARDED_WITH_UPGRADE: [HeaderName; 5] = [
     HeaderName::from_static("x-stream-protocol-version"),
 ];
 
+/// What a request has on its way upstream, as a rule: a few headers of the client, and who it is.
+const CAPACITY: usize = 24;
+
 /// Meant for one connection, not for the other side of a proxy.
 static HOP_BY_HOP: [HeaderName; 9] = [
     CONNECTION,
@@ -114,17 +117,12 @@ pub(super) fn told(user: &User, identity: Identity) -> Result<HeaderMap, Unencod
 }
 
 fn of_client(client: &HeaderMap, upgrade: Option<Upgrade>) -> HeaderMap {
-    let mut headers = HeaderMap::with_capacity(FORWARDED.len() + 4);
-    let mut forward = |names: &[HeaderName]| {
-        for name in names {
-            for value in client.get_all(name) {
-                headers.append(name, value.clone());
-            }
+    let mut headers = HeaderMap::with_capacity(CAPACITY);
+    let upgrades = upgrade.is_some();
+    for (name, value) in client {
+        if FORWARDED.contains(name) || (upgrades && FORWARDED_WITH_UPGRADE.contains(name)) {
+            headers.append(name, value.clone());
         }
-    };
-    forward(&FORWARDED);
-    if upgrade.is_some() {
-        forward(&FORWARDED_WITH_UPGRADE);
     }
     for name in connection_tokens(client) {
         // It says how the body is read, and has been believed already.
@@ -168,7 +166,7 @@ fn is_bearer(protocol: &str) -> bool {
 
 fn tell(user: &User, identity: Identity, headers: &mut HeaderMap) -> Result<(), UnencodableUser> {
     match Names::of(identity) {
-        Some(names) => names.add(user, said_groups(user, identity), headers),
+        Some(names) => names.add(user, identity, headers),
         None => Ok(()),
     }
 }
@@ -238,6 +236,10 @@ pub(super) fn grant(
 
 /// Drops what was meant for the connection to upstream alone.
 pub(super) fn response(headers: &mut HeaderMap) {
+    // HTTP/2 has none of them.
+    if !headers.keys().any(|name| HOP_BY_HOP.contains(name)) {
+        return;
+    }
     for name in connection_tokens(headers) {
         headers.remove(name);
     }
@@ -269,36 +271,47 @@ fn connection_tokens(headers: &HeaderMap) -> Vec<HeaderName> {
 struct Names {
     user: HeaderName,
     group: HeaderName,
-    uid: Option<HeaderName>,
+    uid: HeaderName,
     extra: &'static str,
+    /// The extra that every user with a certificate has.
+    credential: HeaderName,
 }
+
+static FRONT_PROXY: Names = Names {
+    user: HeaderName::from_static("x-remote-user"),
+    group: HeaderName::from_static("x-remote-group"),
+    uid: HeaderName::from_static("x-remote-uid"),
+    extra: "x-remote-extra-",
+    credential: HeaderName::from_static("x-remote-extra-authentication.kubernetes.io%2fcredential-id"),
+};
+
+static IMPERSONATE: Names = Names {
+    user: HeaderName::from_static("impersonate-user"),
+    group: HeaderName::from_static("impersonate-group"),
+    uid: HeaderName::from_static("impersonate-uid"),
+    extra: "impersonate-extra-",
+    credential: HeaderName::from_static("impersonate-extra-authentication.kubernetes.io%2fcredential-id"),
+};
 
 impl Names {
     /// Nothing if upstream is told of nobody.
-    fn of(identity: Identity) -> Option<Self> {
+    fn of(identity: Identity) -> Option<&'static Self> {
         match identity {
-            Identity::FrontProxy { uid } => Some(Self {
-                user: HeaderName::from_static("x-remote-user"),
-                group: HeaderName::from_static("x-remote-group"),
-                uid: uid.then(|| HeaderName::from_static("x-remote-uid")),
-                extra: "x-remote-extra-",
-            }),
-            Identity::Impersonate => Some(Self {
-                user: HeaderName::from_static("impersonate-user"),
-                group: HeaderName::from_static("impersonate-group"),
-                uid: Some(HeaderName::from_static("impersonate-uid")),
-                extra: "impersonate-extra-",
-            }),
+            Identity::FrontProxy { .. } => Some(&FRONT_PROXY),
+            Identity::Impersonate => Some(&IMPERSONATE),
             Identity::Own => None,
         }
     }
 
     fn extra(&self, key: &str) -> Option<HeaderName> {
+        if key == names::CREDENTIAL_ID_EXTRA {
+            return Some(self.credential.clone());
+        }
         let escaped = utf8_percent_encode(key, EXTRA_KEY).to_string().to_ascii_lowercase();
         HeaderName::try_from(format!("{}{escaped}", self.extra)).ok()
     }
 
-    fn add(&self, user: &User, groups: &[String], headers: &mut HeaderMap) -> Result<(), UnencodableUser> {
+    fn add(&self, user: &User, identity: Identity, headers: &mut HeaderMap) -> Result<(), UnencodableUser> {
         let unencodable = |what, value: &str| UnencodableUser {
             user: user.name.clone(),
             what,
@@ -306,11 +319,14 @@ impl Names {
         };
         let encode = |what, value: &str| header_value(value).ok_or_else(|| unencodable(what, value));
         headers.append(&self.user, encode("name", &user.name)?);
-        for group in groups.iter().filter(|group| !names::is_own_group(group)) {
+        let groups = said_groups(user, identity).iter();
+        for group in groups.filter(|group| !names::is_own_group(group)) {
             headers.append(&self.group, encode("group", group)?);
         }
-        if let (Some(name), Some(uid)) = (&self.uid, &user.uid) {
-            headers.append(name, encode("uid", uid)?);
+        let uid = user.uid.as_ref();
+        // Where upstream reads none, none is told.
+        if let Some(uid) = uid.filter(|_| identity != Identity::FrontProxy { uid: false }) {
+            headers.append(&self.uid, encode("uid", uid)?);
         }
         for (key, values) in user.extra.iter().filter(|(key, _)| !names::is_own(key)) {
             let name = self.extra(key).ok_or_else(|| unencodable("extra key", key))?;
@@ -324,7 +340,13 @@ impl Names {
 
 /// A header value that the other side reads as exactly this string: readers trim white space and skip what is empty.
 fn header_value(value: &str) -> Option<HeaderValue> {
-    let whole = !value.is_empty() && value.trim() == value && !value.contains(char::is_control);
+    let whole = !value.is_empty() && value.trim() == value;
+    let control = if value.is_ascii() {
+        value.bytes().any(|byte| byte.is_ascii_control())
+    } else {
+        value.contains(char::is_control)
+    };
+    let whole = whole && !control;
     HeaderValue::from_bytes(value.as_bytes()).ok().filter(|_| whole)
 }
 

@@ -1,6 +1,6 @@
 //! What operators change, on record. It is no request of a client of upstream's, and recorded like one, so that one log has it all.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 
 use http::{Request, StatusCode, header::USER_AGENT};
 use jiff::Timestamp;
@@ -9,16 +9,17 @@ use uuid::Uuid;
 use super::Access;
 use crate::{
     api::clip,
+    caller::User,
     observe::audit::{Event, ResponseStatus, Stage, UserInfo},
 };
 
 /// Who wants to change what.
 pub(super) struct Record {
     received: Timestamp,
-    verb: String,
+    verb: &'static str,
     uri: String,
     user: String,
-    address: String,
+    address: Option<IpAddr>,
     user_agent: String,
 }
 
@@ -27,15 +28,15 @@ const MAX_TEXT: usize = 256;
 impl Record {
     pub(super) fn of<B>(access: &Access, request: &Request<B>) -> Self {
         let (user, address) = match access {
-            Access::Operator(operator) => (clip(&operator.name, MAX_TEXT), operator.address.ip().to_string()),
-            Access::Local | Access::Probe => (String::new(), String::new()),
+            Access::Operator(operator) => (clip(&operator.name, MAX_TEXT), Some(operator.address.ip())),
+            Access::Local | Access::Probe => (String::new(), None),
         };
         let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
         Self {
             received: Timestamp::now(),
             verb: match request.method().as_str() {
-                "DELETE" => "delete".to_owned(),
-                _ => "update".to_owned(),
+                "DELETE" => "delete",
+                _ => "update",
             },
             uri: request.uri().path().to_owned(),
             user,
@@ -59,13 +60,13 @@ impl Record {
             audit_id: Uuid::new_v4().to_string(),
             stage: Stage::ResponseComplete,
             request_uri: self.uri,
-            verb: self.verb,
-            user: UserInfo {
-                username: self.user,
-                ..UserInfo::default()
-            },
+            verb: self.verb.into(),
+            user: UserInfo(Arc::new(User {
+                name: self.user,
+                ..User::default()
+            })),
             impersonated_user: None,
-            source_ips: [self.address],
+            source_ips: self.address.map(|address| [address]),
             user_agent: self.user_agent,
             object_ref: None,
             response_status: ResponseStatus {
@@ -77,7 +78,7 @@ impl Record {
             },
             request_received_timestamp: self.received,
             stage_timestamp: Timestamp::now(),
-            annotations: BTreeMap::from([(name, told), ("scopegate.dev/end", "complete".to_owned())]),
+            annotations: vec![(name, told.into()), ("scopegate.dev/end", "complete".into())],
         }
     }
 }

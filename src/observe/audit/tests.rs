@@ -4,6 +4,9 @@ use jiff::Timestamp;
 
 use super::*;
 
+/// More than are written at a time.
+const EVENTS: usize = QUEUE + 1;
+
 /// A disk that is full for a while.
 struct Disk {
     full: bool,
@@ -30,19 +33,16 @@ fn every_event_is_counted_as_written_or_lost() {
     let mut disk = Disk { full: true, written: 0 };
     for full in [true, false, true] {
         disk.full = full;
-        let (sender, receiver) = sync_channel(2 * BATCH);
-        for _ in 0..BATCH + 1 {
+        let (sender, receiver) = sync_channel(2 * EVENTS);
+        for _ in 0..EVENTS {
             sender.send(Box::new(event())).unwrap();
         }
         drop(sender);
         write(&receiver, &mut disk, &metrics);
     }
-    let batch = u64::try_from(BATCH).unwrap();
-    assert_eq!(
-        (metrics.written.get(), metrics.lost.get()),
-        (batch + 1, 2 * (batch + 1))
-    );
-    assert_eq!(disk.written, BATCH + 1);
+    let batch = u64::try_from(EVENTS).unwrap();
+    assert_eq!((metrics.written.get(), metrics.lost.get()), (batch, 2 * batch));
+    assert_eq!(disk.written, EVENTS);
 }
 
 #[test]
@@ -69,10 +69,10 @@ fn event() -> Event {
         audit_id: "id".to_owned(),
         stage: Stage::ResponseComplete,
         request_uri: "/".to_owned(),
-        verb: "get".to_owned(),
+        verb: "get".into(),
         user: UserInfo::default(),
         impersonated_user: None,
-        source_ips: ["127.0.0.1".to_owned()],
+        source_ips: Some([[127, 0, 0, 1].into()]),
         user_agent: String::new(),
         object_ref: None,
         response_status: ResponseStatus {
@@ -84,6 +84,6 @@ fn event() -> Event {
         },
         request_received_timestamp: Timestamp::UNIX_EPOCH,
         stage_timestamp: Timestamp::UNIX_EPOCH,
-        annotations: BTreeMap::new(),
+        annotations: Vec::new(),
     }
 }

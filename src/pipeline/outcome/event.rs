@@ -1,6 +1,6 @@
 //! The record of a request as an audit event.
 
-use std::{collections::BTreeMap, mem};
+use std::{borrow::Cow, collections::BTreeMap, mem, sync::Arc};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -8,39 +8,38 @@ use serde_json::{Value, json};
 use super::{End, MAX_TEXT, Outcome};
 use crate::{
     api::clip,
-    caller::User,
-    observe::audit::{Event, ObjectReference, ResponseStatus, Stage, UserInfo},
-    request::{RequestInfo, Target},
+    observe::audit::{Annotations, Event, ObjectReference, ResponseStatus, Stage, UserInfo},
     rules::Finding,
 };
 
 impl Outcome {
     /// Takes what only the event needs: nothing reads it after.
-    pub(super) fn event(&mut self) -> Event {
-        let mut annotations = BTreeMap::new();
+    pub(super) fn event(&mut self, findings: &[Finding]) -> Event {
+        let mut annotations = Annotations::with_capacity(4);
+        let mut annotate = |key, value: Cow<'static, str>| annotations.push((key, value));
         if let Some(decision) = &self.decision {
-            annotations.insert("authorization.k8s.io/decision", decision.annotation().to_owned());
+            annotate("authorization.k8s.io/decision", decision.annotation().into());
         } else if let Some((rule, rejection)) = self.rejection().and_then(|told| Some((told.rule?, told))) {
             // Who may not act as somebody is refused before there is anything to decide about.
-            annotations.insert("authorization.k8s.io/decision", "forbid".to_owned());
+            annotate("authorization.k8s.io/decision", "forbid".into());
             let reason = format!("rule {rule}: {}", clip(&rejection.message, MAX_TEXT));
-            annotations.insert("authorization.k8s.io/reason", reason);
+            annotate("authorization.k8s.io/reason", reason.into());
         }
         if let Some(explanation) = self.explanation() {
-            annotations.insert("authorization.k8s.io/reason", explanation);
+            annotate("authorization.k8s.io/reason", explanation.into());
         }
         if let Some(leave) = self.leave() {
-            annotations.insert("scopegate.dev/acting-as", leave);
+            annotate("scopegate.dev/acting-as", leave.into());
         }
         if let Some(rejection) = self.not_admitted() {
-            annotations.insert("scopegate.dev/not-admitted", clip(&rejection.message, MAX_TEXT));
+            annotate("scopegate.dev/not-admitted", clip(&rejection.message, MAX_TEXT).into());
         }
         if let Some(rule) = self.rejection().and_then(|rejection| rejection.rule) {
-            annotations.insert("scopegate.dev/rule", rule.to_string());
+            annotate("scopegate.dev/rule", rule.to_string().into());
         }
-        let findings: Vec<Value> = self.findings().iter().map(finding).collect();
         if !findings.is_empty() {
-            annotations.insert("scopegate.dev/findings", Value::from(findings).to_string());
+            let findings: Vec<Value> = findings.iter().map(finding).collect();
+            annotate("scopegate.dev/findings", Value::from(findings).to_string().into());
         }
         if let Some(pod) = self
             .notes
@@ -48,10 +47,10 @@ impl Outcome {
             .as_ref()
             .and_then(|pod| serde_json::to_string(pod).ok())
         {
-            annotations.insert("scopegate.dev/mirror-pod", pod);
+            annotate("scopegate.dev/mirror-pod", pod.into());
         }
         if let Some(log) = self.rejection().and_then(|rejection| rejection.log.as_deref()) {
-            annotations.insert("scopegate.dev/cause", clip(log, MAX_TEXT));
+            annotate("scopegate.dev/cause", clip(log, MAX_TEXT).into());
         }
         let end = match self.end {
             End::ClientGone => "client-gone",
@@ -63,7 +62,7 @@ impl Outcome {
             End::Quarantined => "quarantined",
             End::UpstreamCut => "upstream-cut",
         };
-        annotations.insert("scopegate.dev/end", end.to_owned());
+        annotate("scopegate.dev/end", end.into());
         let (verb, code) = (self.verb(), self.code());
         let (request_uri, user_agent) = (mem::take(&mut self.uri), mem::take(&mut self.user_agent));
         let audit_id = mem::take(&mut self.audit_id);
@@ -82,16 +81,16 @@ impl Outcome {
             user: self
                 .caller
                 .as_ref()
-                .map(|caller| user_info(caller.asker()))
+                .map(|caller| UserInfo(Arc::clone(caller.asker())))
                 .unwrap_or_default(),
             impersonated_user: self
                 .caller
                 .as_ref()
                 .filter(|caller| caller.actor.is_some())
-                .map(|caller| user_info(&caller.user)),
-            source_ips: [self.peer.ip().to_string()],
+                .map(|caller| UserInfo(Arc::clone(&caller.user))),
+            source_ips: Some([self.peer.ip()]),
             user_agent,
-            object_ref: self.info.as_ref().and_then(object_reference),
+            object_ref: self.info.as_ref().and_then(ObjectReference::of),
             response_status: ResponseStatus {
                 metadata: BTreeMap::new(),
                 status: rejection.map_or("", |_| "Failure"),
@@ -110,27 +109,4 @@ impl Outcome {
 
 fn finding(Finding { rule, mode, message }: &Finding) -> Value {
     json!({"rule": rule.id(), "mode": mode.as_str(), "message": message})
-}
-
-fn user_info(user: &User) -> UserInfo {
-    UserInfo {
-        username: user.name.clone(),
-        uid: user.uid.clone(),
-        groups: user.groups.clone(),
-        extra: user.extra.iter().cloned().collect(),
-    }
-}
-
-fn object_reference(info: &RequestInfo) -> Option<ObjectReference> {
-    match &info.target {
-        Target::Path(_) => None,
-        Target::Resource(request) => Some(ObjectReference {
-            resource: request.resource.resource.clone(),
-            namespace: request.namespace.clone(),
-            name: request.name.clone(),
-            api_group: request.resource.group.clone(),
-            api_version: request.version.clone(),
-            subresource: request.subresource.clone(),
-        }),
-    }
 }

@@ -17,7 +17,7 @@ use crate::upstream::Streaming;
 pub struct RecordedBody {
     body: Body,
     /// Absent where the record is kept by something else.
-    outcome: Option<Outcome>,
+    outcome: Option<Box<Outcome>>,
     /// Set once it has to end.
     cut: Option<End>,
 }
@@ -40,7 +40,7 @@ pub(super) enum Body {
 }
 
 impl RecordedBody {
-    pub(super) fn new(body: Body, outcome: Outcome) -> Self {
+    pub(super) fn new(body: Body, outcome: Box<Outcome>) -> Self {
         Self {
             body,
             outcome: Some(outcome),

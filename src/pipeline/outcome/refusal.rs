@@ -31,7 +31,7 @@ impl Outcome {
             caller: caller.unwrap_or_default(),
             acting_as: self.subject().unwrap_or_default().to_owned(),
             address: self.peer.ip().to_string(),
-            verb: self.verb(),
+            verb: self.verb().into_owned(),
             object: match &self.info {
                 Some(_) => self.resource(),
                 None => self.uri.split('?').next().unwrap_or_default().to_owned(),

@@ -153,5 +153,5 @@ fn session() -> RequestInfo {
 
 fn info(target: &str) -> RequestInfo {
     let request = http::Request::get(target).body(()).unwrap();
-    Head::read(request.into_parts().0).unwrap().info().clone()
+    Head::read(request.into_parts().0).unwrap().info().as_ref().clone()
 }

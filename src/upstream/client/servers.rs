@@ -104,6 +104,10 @@ impl Iterator for Order<'_> {
 
     /// Healthy ones first. If none is, they are tried all the same: the checks may be behind.
     fn next(&mut self) -> Option<usize> {
+        if self.servers.0.len() == 1 {
+            // There is nothing to weigh.
+            return (std::mem::replace(&mut self.tried, 1) == 0).then_some(0);
+        }
         let servers = self.servers.0.iter().enumerate();
         let left = servers.filter(|(at, _)| self.tried & (1 << at) == 0);
         let rank = |(at, server): &(usize, &Arc<Server>)| {

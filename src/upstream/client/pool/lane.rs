@@ -87,11 +87,17 @@ impl Lane {
 
     async fn connection(&self, carrier: Carrier) -> Result<Ready, BoxError> {
         if carrier == Carrier::Alone {
-            return self.open(carrier).await;
+            return Box::pin(self.open(carrier)).await;
         }
         if let Some(ready) = self.pick() {
             return Ok(ready);
         }
+        // Seldom, and so large that every request would carry it along.
+        Box::pin(self.opened(carrier)).await
+    }
+
+    /// A new one, or one that somebody else opens just now.
+    async fn opened(&self, carrier: Carrier) -> Result<Ready, BoxError> {
         if self.0.dials.http1.load(Ordering::Relaxed) {
             return self.open(carrier).await;
         }
