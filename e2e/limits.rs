@@ -1,6 +1,6 @@
 //! What one client can take of the gate, however it tries.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use http::{Request, StatusCode};
 use scopegate::demo::site::{FRONT_PROXY, Site};
@@ -15,10 +15,14 @@ use crate::gate::{FORWARD, Gate, get};
 const WHO_AM_I: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
 async fn gate(limits: &str) -> Gate {
+    gate_with(limits, FORWARD).await
+}
+
+async fn gate_with(limits: &str, more: &str) -> Gate {
     scopegate::server::tls::install_crypto();
     let site = Site::start().await.unwrap();
     let limits = format!("  limits: {{{limits}}}\n");
-    Gate::edited(site, FRONT_PROXY, FORWARD, &[("serving:\n", &limits)]).await
+    Gate::edited(site, FRONT_PROXY, more, &[("serving:\n", &limits)]).await
 }
 
 async fn failed(gate: &Gate, cause: &str) -> bool {
@@ -182,6 +186,72 @@ async fn the_share_of_a_caller(limit: &str, watches: bool) {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("the share did not come back");
+}
+
+/// One node asks for secrets of others as fast as it can, over many connections, and goes on when it is told to come again.
+/// The others do not feel it, and it is not taken for dead.
+#[tokio::test]
+async fn a_flood_of_refusals() {
+    let gate = Arc::new(gate_with("requestsPerCaller: 20", "").await);
+    let flood = (0..8).map(|number| tokio::spawn(flood(Arc::clone(&gate), number)));
+    let mut flood = std::pin::pin!(futures_util::future::join_all(flood));
+    let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-a";
+    let (mut other, _connection) = gate.http2("node-b").await;
+    let mut served = 0;
+    let ended: usize = loop {
+        let serve = async {
+            let answer = other.send_request(get("/version")).await.unwrap();
+            assert_eq!(answer.status(), StatusCode::OK);
+            let own = ["/api/v1/nodes/node-a", lease];
+            for target in own {
+                let code = gate.get("node-a", target).await.code;
+                assert!(
+                    [StatusCode::OK, StatusCode::NOT_FOUND].contains(&code),
+                    "{target}: {code}"
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        };
+        tokio::select! {
+            ended = flood.as_mut() => break ended.into_iter().map(Result::unwrap).sum(),
+            () = serve => served += 1,
+        }
+    };
+    assert!(served > 0, "the flood was over before it began");
+    assert!(ended > 0, "who does not listen is hung up on");
+    let metrics = gate.admin(Request::get("/metrics"), "").await.body;
+    let shed = "scopegate_requests_shed_total{reason=\"requests\"}";
+    assert!(metrics.contains(shed), "{metrics}");
+    assert!(metrics.contains("scopegate_task_delay_seconds"), "{metrics}");
+    gate.logged("left_out=").await;
+    let audited = gate
+        .event_where(|event| event["objectRef"]["name"] == "none-0-0" && event["responseStatus"]["code"] != 499)
+        .await;
+    assert_eq!(audited["user"]["username"], "system:node:node-a");
+}
+
+/// How often the gate had enough of it.
+async fn flood(gate: Arc<Gate>, number: usize) -> usize {
+    let (mut client, _connection) = gate.http2("node-a").await;
+    let mut ended = 0;
+    for round in 0..10 {
+        let asked = (0..50).map(|stream| {
+            let name = format!("none-{number}-{}", round * 50 + stream);
+            client.send_request(get(&format!("/api/v1/namespaces/default/secrets/{name}")))
+        });
+        for answer in futures_util::future::join_all(asked).await.into_iter().flatten() {
+            match answer.status() {
+                StatusCode::FORBIDDEN => {}
+                StatusCode::TOO_MANY_REQUESTS => assert_eq!(answer.headers()["retry-after"], "1"),
+                code => panic!("{code}"),
+            }
+        }
+        if client.ready().await.is_err() {
+            ended += 1;
+            client = gate.http2("node-a").await.0;
+        }
+    }
+    ended
 }
 
 /// A client that asks and does not read is cut; what it asked for is let go.

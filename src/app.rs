@@ -44,7 +44,7 @@ use crate::{
         judge::{self, Judge},
         live::Live,
         reviews::{self, REVIEWS, Reviews},
-        shares::Shares,
+        shares::{self, Shares},
         ward::{self, Place, Ward},
         writes::{self, Writes},
     },
@@ -146,7 +146,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
 
     let (metrics, judge_metrics) = (pipeline::Metrics::default(), judge::Metrics::default());
     let (write_metrics, review_metrics) = (writes::Metrics::default(), reviews::Metrics::default());
-    let acting_metrics = acting::Metrics::default();
+    let (acting_metrics, share_metrics) = (acting::Metrics::default(), shares::Metrics::default());
     let mut registry = Registry::default();
     graph.metrics().register_upstream(&mut registry);
     if let Some(seeds) = &seeds {
@@ -158,6 +158,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         seeds.metrics().register(own.sub_registry_with_prefix("seeds"));
     }
     metrics.register(own);
+    share_metrics.register(own);
     judge_metrics.register(own);
     write_metrics.register(own);
     let refusals = Arc::<Refusals>::default();
@@ -224,7 +225,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
                 metrics: write_metrics,
             },
             body_limits: config.serving.body_limits,
-            shares: Shares::new(config.serving.caller_limits),
+            shares: Shares::new(config.serving.caller_limits, share_metrics),
             reviews: Reviews::new(asks(&upstream, REVIEWS), config.reviews, review_metrics),
             upstream,
             streams: Streams::default(),
@@ -263,6 +264,9 @@ impl Bound {
         self.background.spawn("reach", reach);
         self.background
             .spawn("upstream-health", upstream.clone().watch_health());
+        let pipeline = Arc::clone(&self.pipeline);
+        self.background
+            .spawn("strain", async move { pipeline.shares.watch().await });
         let pipeline = Arc::clone(&self.pipeline);
         self.background.spawn("stream-certificates", async move {
             pipeline.streams.watch_certificates(&pipeline.authenticator).await;

@@ -15,12 +15,21 @@ mod streams;
 pub mod ward;
 pub mod writes;
 
-use std::{net::SocketAddr, panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    net::SocketAddr,
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use futures_util::FutureExt as _;
 use http::{Request, Response, StatusCode, header::UPGRADE};
 use hyper::body::Incoming;
 use rustls::pki_types::UnixTime;
+use tokio::time::sleep;
 
 use self::{
     acting::Acting, intend::intend, judge::Judge, outcome::Outcome, reviews::Reviews, shares::Shares, writes::Writes,
@@ -62,14 +71,32 @@ pub struct Pipeline {
 pub struct Connection {
     address: SocketAddr,
     presented: Presented,
+    /// Requests that were told at once to come again.
+    sent_away: AtomicUsize,
 }
+
+/// How long an answer that says to come again is held back. Whoever does so at once would ask as fast as the gate can answer.
+const HOLD: Duration = Duration::from_millis(500);
+/// So many may be told at once on one connection, because their caller has as many as it may have held back already.
+const MAX_SENT_AWAY: usize = 100;
 
 impl Connection {
     pub fn new(peer: Peer) -> Self {
         Self {
             address: peer.address,
             presented: Presented::new(peer.certificates),
+            sent_away: AtomicUsize::new(0),
         }
+    }
+
+    /// One more was told at once to come again.
+    fn sends_away(&self) {
+        self.sent_away.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether its client does not care how often it is told.
+    fn is_deaf(&self) -> bool {
+        self.sent_away.load(Ordering::Relaxed) > MAX_SENT_AWAY
     }
 }
 
@@ -90,6 +117,15 @@ impl Pipeline {
         let handled = self.handle(&connection, request, &mut outcome);
         // A defect in the handling of one request must not end the others on its connection.
         let handled = AssertUnwindSafe(handled).catch_unwind().await;
+        if let Ok(Err(rejection)) = &handled
+            && rejection.code == StatusCode::TOO_MANY_REQUESTS
+        {
+            if outcome.has_place() {
+                sleep(HOLD).await;
+            } else {
+                connection.sends_away();
+            }
+        }
         let mut response = match handled {
             Ok(Ok(Forwarded::Answer(response))) => outcome.forwarded(response),
             Ok(Ok(Forwarded::Switched(response, tunnel))) => outcome.switched(response, tunnel, client),
@@ -99,6 +135,9 @@ impl Pipeline {
         response.headers_mut().insert(reply::AUDIT_ID, audit_id);
         if upgrades && response.status() != StatusCode::SWITCHING_PROTOCOLS {
             // What the client sent behind its wish was not meant as HTTP.
+            response.extensions_mut().get_or_insert(Hangup::WhenDone);
+        }
+        if connection.is_deaf() {
             response.extensions_mut().get_or_insert(Hangup::WhenDone);
         }
         response
@@ -112,18 +151,23 @@ impl Pipeline {
     ) -> Result<Forwarded, Rejection> {
         let (parts, body) = request.into_parts();
 
-        let Connection { presented, address } = &**connection;
+        let Connection { presented, address, .. } = &**connection;
         let identify = self
             .authenticator
             .identify(presented, &parts.headers, address.ip(), UnixTime::now());
         let Identified { caller, token } = identify.await?;
         outcome.identified(&caller);
 
-        let head = Head::read(parts).map_err(|malformed| Rejection::bad_request(malformed.to_string()))?;
-        outcome.described(&head);
+        let head = Head::read(parts).map_err(|malformed| Rejection::bad_request(malformed.to_string()));
+        if let Ok(head) = &head {
+            outcome.described(head);
+        }
+        let (taken, full) = self.shares.take(&caller, head.as_ref().ok().map(|head| &**head.info()));
+        outcome.takes(taken);
+        full?;
+        let head = head?;
 
         let long_running = head.info().is_long_running();
-        outcome.takes(self.shares.take(&caller, long_running)?);
         let caller = self.act(caller, &head, outcome).await?;
         let (decided, word) = self.judge.authorize(caller, head).await?;
         outcome.decided(&decided);

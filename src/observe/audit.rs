@@ -15,7 +15,10 @@ use std::{
     time::Duration,
 };
 
-use prometheus_client::{metrics::counter::Counter, registry::Registry};
+use prometheus_client::{
+    metrics::{counter::Counter, gauge::Gauge},
+    registry::Registry,
+};
 use tracing::error;
 
 pub use self::event::{Annotations, Event, ObjectReference, ResponseStatus, Stage, UserInfo};
@@ -61,6 +64,7 @@ pub struct Writer(JoinHandle<()>);
 pub struct Metrics {
     written: Counter,
     lost: Counter,
+    waiting: Gauge,
 }
 
 /// A burst that is worth waiting for; some 16 MiB if every event is as large as it can be.
@@ -69,6 +73,9 @@ const QUEUE: usize = 4 * 1024;
 /// How long the first event waits for more: waking this thread, and writing, cost more than the event itself. A queue that is
 /// full in less is one that no disk would keep up with.
 const GATHER: Duration = Duration::from_millis(20);
+
+/// How much of it whoever sends more than anybody ordinary may fill: what others do has to be on record too.
+const QUEUE_OF_FLOODS: i64 = 3 * 1024;
 
 /// Opens the target, or says why it cannot be.
 pub fn start(config: &Config, metrics: Metrics) -> io::Result<(Sink, Writer)> {
@@ -86,11 +93,23 @@ pub fn start(config: &Config, metrics: Metrics) -> io::Result<(Sink, Writer)> {
 
 impl Sink {
     pub fn send(&self, event: Event) {
+        // First, so that it is not counted out before it is counted in.
+        self.metrics.waiting.inc();
         match self.queue.try_send(Box::new(event)) {
             Ok(()) => {}
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                self.metrics.waiting.dec();
                 self.metrics.lost.inc();
             }
+        }
+    }
+
+    /// The same, unless so many wait that the rest of the queue is for others.
+    pub fn send_of_flood(&self, event: Event) {
+        if self.metrics.waiting.get() < QUEUE_OF_FLOODS {
+            self.send(event);
+        } else {
+            self.metrics.lost.inc();
         }
     }
 }
@@ -110,6 +129,11 @@ impl Metrics {
             "Audit events that could not be written or queued",
             self.lost.clone(),
         );
+        registry.register(
+            "audit_events_waiting",
+            "Audit events that wait to be written",
+            self.waiting.clone(),
+        );
     }
 }
 
@@ -122,6 +146,7 @@ fn write(events: &Receiver<Box<Event>>, mut out: impl Write, metrics: &Metrics) 
         let more = std::iter::from_fn(|| events.try_recv().ok());
         let (mut written, mut failure) = (0, None);
         for event in std::iter::once(first).chain(more).take(QUEUE) {
+            metrics.waiting.dec();
             line.clear();
             let encoded = serde_json::to_writer(&mut line, &event).map_err(io::Error::from);
             line.push(b'\n');

@@ -161,6 +161,11 @@ impl Outcome {
         self.share = Some(share);
     }
 
+    /// Whether it is one of so many that the caller may have under way.
+    pub(super) fn has_place(&self) -> bool {
+        self.share.as_ref().is_some_and(Taken::has_place)
+    }
+
     /// It may stay open for long, but not after this resolves.
     pub(super) fn may_be_cut(&mut self, cut: Cut) {
         self.cut = Some(cut);
@@ -334,6 +339,15 @@ impl Outcome {
             .filter(|_| decision.is_none_or(|decision| decision.verdict == Verdict::Allow))
             .map(|rejection| rejection.message.as_ref());
         let cause = rejection.and_then(|rejection| rejection.log.as_deref()).or(told);
+        let trouble = self.end == End::Panic || self.end == End::UpstreamCut;
+        let fault = rejection.map(|rejection| rejection.fault);
+        let loud = trouble || fault.is_some() || !findings.is_empty();
+        // Of what one caller can cause as often as it likes, so much is loud; a defect of the gate always is.
+        let left_out = match fault {
+            Some(Fault::Gate) => Some(0),
+            _ if loud => self.pipeline.shares.line(self.share.as_ref()),
+            _ => Some(0),
+        };
         macro_rules! line {
             ($level:ident) => {
                 $level!(
@@ -351,12 +365,13 @@ impl Outcome {
                     cause = cause.map(|cause| tracing::field::debug(clip(cause, MAX_TEXT))),
                     end = ?self.end,
                     duration = ?self.began.elapsed(),
+                    left_out = left_out.filter(|lines| *lines > 0),
                     "request"
                 )
             };
         }
-        let trouble = self.end == End::Panic || self.end == End::UpstreamCut;
-        match rejection.map(|rejection| rejection.fault) {
+        match fault {
+            _ if left_out.is_none() => line!(debug),
             Some(Fault::Gate | Fault::Upstream) => line!(warn),
             _ if trouble => line!(warn),
             Some(Fault::Client) => line!(info),
@@ -383,8 +398,16 @@ impl Drop for Outcome {
         if let Some(refusal) = self.refusal() {
             self.pipeline.refusals.note(refusal, self.received);
         }
+        let flood = self
+            .share
+            .as_ref()
+            .is_some_and(|taken| self.pipeline.shares.is_flooded_by(taken));
         let event = self.event(&findings);
-        self.pipeline.audit.send(event);
+        if flood {
+            self.pipeline.audit.send_of_flood(event);
+        } else {
+            self.pipeline.audit.send(event);
+        }
     }
 }
 

@@ -216,10 +216,13 @@ pub(super) fn pipeline(audit_id: Option<&str>) -> Fixture {
             bytes: 1,
             time: std::time::Duration::ZERO,
         },
-        shares: Shares::new(shares::Limits {
-            requests: 1,
-            streams: 1,
-        }),
+        shares: Shares::new(
+            shares::Limits {
+                requests: 1,
+                streams: 1,
+            },
+            shares::Metrics::default(),
+        ),
         streams: Streams::default(),
         audit,
         refusals: Arc::default(),

@@ -61,6 +61,36 @@ fn a_queue_that_is_full_loses_the_newest_and_counts_them() {
     assert_eq!(metrics.lost.get(), 2);
 }
 
+/// Whoever sends more than anybody ordinary does not push the others out.
+#[test]
+fn a_flood_leaves_room_for_others() {
+    let (queue, receiver) = sync_channel(QUEUE);
+    let metrics = Metrics::default();
+    let sink = Sink {
+        queue,
+        metrics: metrics.clone(),
+    };
+    for _ in 0..2 * QUEUE {
+        sink.send_of_flood(event());
+    }
+    let lost = metrics.lost.get();
+    assert!(lost > 0);
+    for _ in 0..QUEUE / 4 {
+        sink.send(event());
+    }
+    assert_eq!(metrics.lost.get(), lost);
+    drop(sink);
+    write(
+        &receiver,
+        &mut Disk {
+            full: false,
+            written: 0,
+        },
+        &metrics,
+    );
+    assert_eq!(metrics.waiting.get(), 0, "each is counted in and out");
+}
+
 fn event() -> Event {
     Event {
         kind: "Event",
