@@ -1,5 +1,5 @@
 # The commands of this project; CI uses the same ones.
-.PHONY: help demo test e2e e2e-all e2e-deep conformance screenshots lint bench fuzz
+.PHONY: help demo test e2e e2e-all e2e-deep conformance screenshots lint bench counts fuzz
 
 help: ## Show what there is
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -49,6 +49,9 @@ lint: ## Formatting, clippy, docs, dependencies: no warning is let pass
 
 bench: ## Decisions, the graphs beside upstream's and Gardener's own authorizers where there is Go, what nodes write, and what reviews add; docs/performance.md explains
 	e2e/run cargo bench --bench authorize --bench graph --bench reviews --bench writes
+
+counts: ## How many instructions decisions and whole requests take, compared with what is stored; needs valgrind, ARGS=--store writes it anew
+	cargo bench --bench instructions -- $(ARGS)
 
 fuzz: ## Every fuzz target for SECONDS_EACH (10)
 	@command -v cargo-fuzz >/dev/null || { echo "fuzz needs cargo-fuzz: cargo install --locked cargo-fuzz" >&2; exit 1; }
