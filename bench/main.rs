@@ -22,14 +22,22 @@ mod shared {
     pub(crate) mod gate;
     pub(crate) mod release;
 }
+/// Many objects, where an API server finds them.
+mod etcd;
+/// What an API server needs to list them.
+mod listing;
 /// Closed loops of requests, and what became of them.
 mod load;
+/// What there is in a large cluster.
+mod objects;
 /// What a process has used.
 mod process;
 /// The gate, nginx and haproxy.
 mod proxies;
 /// CPU and time of requests that are read or written.
 mod requests;
+/// The gate before a large cluster.
+mod startup;
 /// How it is printed.
 #[path = "../benches/graph/table.rs"]
 mod table;
@@ -45,16 +53,22 @@ async fn main() {
         .filter(|word| !word.starts_with('-') && !word.contains('='))
         .collect();
     let runs = |part: &str| wanted.is_empty() || wanted.iter().any(|word| word == part);
-    let Some(world) = world::World::start().await else {
-        return;
-    };
-    if runs("reads") {
-        requests::reads(&world).await;
+    if ["reads", "patches", "latency"].into_iter().any(runs) {
+        let Some(world) = world::World::start().await else {
+            return;
+        };
+        if runs("reads") {
+            requests::reads(&world).await;
+        }
+        if runs("patches") {
+            requests::patches(&world).await;
+        }
+        if runs("latency") {
+            requests::latency(&world).await;
+        }
     }
-    if runs("patches") {
-        requests::patches(&world).await;
-    }
-    if runs("latency") {
-        requests::latency(&world).await;
+    // With a cluster of its own, which is large.
+    if runs("startup") {
+        startup::startup().await;
     }
 }

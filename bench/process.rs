@@ -21,7 +21,12 @@ impl Watched {
 
     /// Resident memory, in bytes. What is shared between processes counts once for each.
     pub(crate) fn resident(self) -> u64 {
-        self.all().into_iter().map(resident).sum()
+        self.all().into_iter().map(|pid| status(pid, "VmRSS:")).sum()
+    }
+
+    /// The most resident memory that it has ever had, in bytes.
+    pub(crate) fn peak(self) -> u64 {
+        self.all().into_iter().map(|pid| status(pid, "VmHWM:")).sum()
     }
 
     fn all(self) -> Vec<u32> {
@@ -39,9 +44,10 @@ fn cpu(pid: u32) -> Duration {
     TICK * (ticks(11) + ticks(12))
 }
 
-fn resident(pid: u32) -> u64 {
+/// Something that the kernel counts in kibibytes, in bytes.
+fn status(pid: u32, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.map_or(0, |line| {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     })

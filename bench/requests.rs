@@ -86,9 +86,9 @@ async fn compare(world: &World, proxies: &[Proxy], protocol: Protocol, connectio
 }
 
 #[derive(Clone, Copy)]
-struct Measured {
+pub(crate) struct Measured {
     /// Microseconds, all of them.
-    cpu: f64,
+    pub(crate) cpu: f64,
     p50: f64,
     p99: f64,
     rate: f64,
@@ -100,7 +100,7 @@ fn median(measured: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
     all[all.len() / 2]
 }
 
-async fn measure(
+pub(crate) async fn measure(
     world: &World,
     server: SocketAddr,
     used: Option<Watched>,
@@ -122,7 +122,7 @@ async fn measure(
     }
 }
 
-fn get_secret() -> Ask {
+pub(crate) fn get_secret() -> Ask {
     Arc::new(|node, _| {
         request("GET", &format!("/api/v1/namespaces/default/secrets/secret-n{node}"))
             .body(Full::default())

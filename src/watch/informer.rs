@@ -42,6 +42,8 @@ pub(super) struct Informer<T> {
     /// Whether lists are streamed, as long as upstream does not refuse.
     streaming: bool,
     seen: Seen,
+    /// What was listed and not told yet.
+    waiting: Vec<(Instant, Change)>,
     slim: PhantomData<fn() -> T>,
 }
 
@@ -54,6 +56,8 @@ const LOOK: Duration = Duration::from_secs(60);
 const STREAMING: Duration = Duration::from_secs(15);
 /// Objects in a page of a list that is not streamed.
 const PAGE: u32 = 500;
+/// Objects of a list that are told at a time. The writer is quicker than a list, and would be woken for every one of them.
+const TOGETHER: usize = 64;
 
 impl<T: Watched> Informer<T> {
     pub(super) fn new(collection: &'static Collection, own: Own, around: Surroundings) -> Self {
@@ -64,6 +68,7 @@ impl<T: Watched> Informer<T> {
             backoff: Backoff::new(),
             streaming: true,
             seen: Seen::default(),
+            waiting: Vec::with_capacity(TOGETHER),
             slim: PhantomData,
         }
     }
@@ -139,10 +144,16 @@ impl<T: Watched> Informer<T> {
                 Some(Ok(Event::Init)) => {
                     begun = true;
                     self.seen.clear();
+                    self.waiting.clear();
                 }
                 Some(Ok(Event::InitApply(object))) => {
                     self.seen.insert(object.slim.key());
-                    self.send("listed", Change::Apply(Box::new(object.slim))).await?;
+                    self.around.metrics.event(self.collection, "listed");
+                    self.waiting
+                        .push((Instant::now(), Change::Apply(Box::new(object.slim))));
+                    if self.waiting.len() == TOGETHER {
+                        self.tell().await?;
+                    }
                 }
                 Some(Ok(Event::InitDone)) => {
                     complete = true;
@@ -186,7 +197,18 @@ impl<T: Watched> Informer<T> {
         );
     }
 
+    /// Tells what waits, in the order in which it came.
+    async fn tell(&mut self) -> Result<(), Unheard> {
+        let places = self.around.changes.reserve_many(self.waiting.len()).await;
+        let places = places.map_err(|_| Unheard)?;
+        places
+            .zip(self.waiting.drain(..))
+            .for_each(|(place, change)| place.send(change));
+        Ok(())
+    }
+
     async fn listed(&mut self) -> Result<(), Unheard> {
+        self.tell().await?;
         self.around.metrics.listed(self.collection);
         let seen = std::mem::take(&mut self.seen);
         let listed = Change::Listed(T::KIND, seen, self.own.listed());

@@ -17,8 +17,8 @@ use crate::graph::{Anchor, Asserts, Key, Kind, Snapshot, Store};
 
 /// What an informer has found out.
 pub(super) enum Change {
-    Apply(Box<dyn Asserts + Send>),
-    Delete(Box<dyn Asserts + Send>),
+    Apply(Box<dyn Asserts + Send + Sync>),
+    Delete(Box<dyn Asserts + Send + Sync>),
     /// All of a kind: what is not among them is gone.
     Listed(Kind, Seen, Listed),
 }

@@ -41,10 +41,8 @@ struct Lines {
     escaped: bool,
     /// Whether what there is at the beginning is still being sent. It ends with a bookmark.
     list: bool,
-    /// How much of the line is there, and how long it has been like that of a bookmark and of a deletion.
-    length: usize,
-    bookmark: usize,
-    deletion: usize,
+    /// How the line begins, as long as there is a list.
+    start: Vec<u8>,
 }
 
 /// How these lines begin, the way Go writes them.
@@ -105,10 +103,16 @@ impl HttpBody for Body {
 impl Lines {
     /// Looks at what comes next. Lines must close what they open.
     fn read(&mut self, data: &[u8]) -> Result<(), Garbled> {
-        for byte in data {
+        let mut rest = data;
+        self.begin(rest);
+        while let Some((byte, behind)) = rest.split_first() {
+            rest = behind;
             match byte {
                 b'\n' if self.text || self.depth > 0 => return Err(Garbled::BrokenOff),
-                b'\n' => self.end()?,
+                b'\n' => {
+                    self.end()?;
+                    self.begin(rest);
+                }
                 _ if self.escaped => self.escaped = false,
                 b'\\' if self.text => self.escaped = true,
                 b'"' => self.text = !self.text,
@@ -116,30 +120,51 @@ impl Lines {
                 b'}' | b']' if !self.text => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             }
-            if self.list && *byte != b'\n' {
-                self.compare(*byte);
+            if self.text && !self.escaped {
+                rest = rest.get(plain(rest)..).unwrap_or_default();
             }
         }
         Ok(())
     }
 
-    fn compare(&mut self, byte: u8) {
-        let alike = |like: &mut usize, whole: &[u8]| {
-            *like += usize::from(*like == self.length && whole.get(self.length) == Some(&byte));
-        };
-        alike(&mut self.bookmark, BOOKMARK);
-        alike(&mut self.deletion, DELETION);
-        self.length = self.length.saturating_add(1);
+    /// Notes how the line begins.
+    fn begin(&mut self, rest: &[u8]) {
+        if self.list {
+            let missing = BOOKMARK.len().saturating_sub(self.start.len());
+            let start = rest.iter().take(missing).take_while(|byte| **byte != b'\n');
+            self.start.extend(start);
+        }
     }
 
     fn end(&mut self) -> Result<(), Garbled> {
-        if self.deletion == DELETION.len() {
+        if self.start.starts_with(DELETION) {
             return Err(Garbled::Deletion);
         }
-        self.list &= self.bookmark != BOOKMARK.len();
-        (self.length, self.bookmark, self.deletion) = (0, 0, 0);
+        self.list &= !self.start.starts_with(BOOKMARK);
+        self.start.clear();
         Ok(())
     }
+}
+
+/// How much of a text is only that: it comes before what can end the text, or the line. Every byte of every event is looked at
+/// here, and most of them are in texts, so that it is eight at a time.
+fn plain(text: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xff;
+    let (eights, few) = text.as_chunks();
+    for (eight, at) in eights.iter().zip((0..).step_by(8)) {
+        let eight = u64::from_le_bytes(*eight);
+        // The upper bit of a byte that is this one, and perhaps of some behind it, of which none before it.
+        let is = |byte: u8| {
+            let differs = eight ^ (ONES * u64::from(byte));
+            differs.wrapping_sub(ONES) & !differs & (ONES << 7)
+        };
+        let ends = is(b'"') | is(b'\\') | is(b'\n');
+        if ends != 0 {
+            return at + ends.trailing_zeros() as usize / 8;
+        }
+    }
+    let ends = few.iter().position(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
+    text.len() - few.len() + ends.unwrap_or(few.len())
 }
 
 #[cfg(test)]
@@ -155,6 +180,8 @@ mod tests {
     #[test_case(&[ADDED, "{}\n"] => true; "whole lines")]
     #[test_case(&["\n\n"] => true; "empty lines")]
     #[test_case(&["{\"a\":\"}\\\"{\\\\\"}\n"] => true; "brackets and quotes in a text")]
+    #[test_case(&["{\"a long text, with a \\\" in it, and }\":\"another \\\\\"}\n"] => true; "long texts")]
+    #[test_case(&["{\"a long text, with the end of a line in \n it\":1}\n"] => false; "a long text that breaks off")]
     #[test_case(&["{\"type\":\"DELETED\",\"obj"] => true; "a line that goes on")]
     #[test_case(&["{\"type\":\"DELETED\",\"object\":{}\n"] => false; "a missing bracket")]
     #[test_case(&["{\"type\":\"DEL\n"] => false; "a missing quote")]

@@ -57,7 +57,7 @@ impl Garden {
     }
 }
 
-fn slim<T: Watched>(object: Value) -> Box<dyn Asserts + Send> {
+fn slim<T: Watched>(object: Value) -> Box<dyn Asserts + Send + Sync> {
     Box::new(serde_json::from_value::<T>(object).unwrap())
 }
 
