@@ -1,5 +1,5 @@
 # The commands of this project; CI uses the same ones.
-.PHONY: help demo test e2e e2e-all e2e-deep conformance screenshots lint bench counts fuzz
+.PHONY: help demo test e2e e2e-all e2e-deep conformance screenshots lint bench performance counts fuzz
 
 help: ## Show what there is
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -47,8 +47,12 @@ lint: ## Formatting, clippy, docs, dependencies: no warning is let pass
 	cargo fetch --quiet --locked
 	cargo deny --offline check bans licenses sources
 
-bench: ## Decisions, the graphs beside upstream's and Gardener's own authorizers where there is Go, what nodes write, and what reviews add; docs/performance.md explains
+bench: ## Decisions, the graphs beside upstream's and Gardener's own authorizers where there is Go, what nodes write, what reviews add, and the gate beside nginx and haproxy; docs/performance.md explains
 	e2e/run cargo bench --bench authorize --bench graph --bench reviews --bench writes
+	e2e/run cargo bench --bench proxies
+
+performance: ## The gate beside nginx and haproxy with more rounds, written into docs/performance.md (half an hour, on a machine that does nothing else)
+	e2e/run cargo bench --bench proxies -- --write rounds=5 seconds=10
 
 counts: ## How many instructions decisions and whole requests take, compared with what is stored; needs valgrind, ARGS=--store writes it anew
 	cargo bench --bench instructions -- $(ARGS)

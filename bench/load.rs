@@ -4,6 +4,7 @@
 //! connection is a node of its own, and patches are as easy to send as reads.
 
 use std::{
+    error::Error,
     net::SocketAddr,
     sync::{
         Arc,
@@ -13,6 +14,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
 use http::{Request, Response, StatusCode, header::HOST};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
@@ -20,6 +22,7 @@ use hyper::{
     client::conn::{http1, http2},
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::ClientConfig;
 use tokio::{net::TcpStream, task::JoinSet};
 use tokio_rustls::TlsConnector;
 
@@ -40,6 +43,16 @@ pub(crate) enum Sender {
 /// What all of them ask, each with its own number, and the number of the turn.
 pub(crate) type Ask = Arc<dyn Fn(usize, u64) -> Request<Full<Bytes>> + Send + Sync>;
 
+/// How much of it there is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) protocol: Protocol,
+    pub(crate) connections: usize,
+    /// From one request of a connection to its next; at once if there is none.
+    pub(crate) pace: Option<Duration>,
+    pub(crate) length: Duration,
+}
+
 /// What became of it.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
@@ -49,6 +62,7 @@ pub(crate) struct Answers {
 
 /// Asked before anything is counted, so that every connection is open and every cache warm.
 const WARM: Duration = Duration::from_millis(700);
+const OPENED_AT_A_TIME: usize = 16;
 
 impl Protocol {
     pub(crate) fn name(self) -> &'static str {
@@ -69,23 +83,52 @@ impl Protocol {
 impl Sender {
     /// As a node.
     pub(crate) async fn open(world: &World, server: SocketAddr, node: usize, protocol: Protocol) -> Self {
-        let tcp = TcpStream::connect(server).await.unwrap();
-        tcp.set_nodelay(true).unwrap();
-        let tls = TlsConnector::from(world.tls(node, protocol.alpn()));
-        let stream = tls.connect("localhost".try_into().unwrap(), tcp).await.unwrap();
+        Self::over(world.tls(node, protocol.alpn()), server, protocol).await
+    }
+
+    /// With a configuration that speaks the protocol.
+    pub(crate) async fn over(tls: Arc<ClientConfig>, server: SocketAddr, protocol: Protocol) -> Self {
+        Self::try_over(tls, server, protocol).await.unwrap()
+    }
+
+    /// The same where the server may not want it.
+    pub(crate) async fn try_over(
+        tls: Arc<ClientConfig>,
+        server: SocketAddr,
+        protocol: Protocol,
+    ) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        let tcp = TcpStream::connect(server).await?;
+        tcp.set_nodelay(true)?;
+        let stream = TlsConnector::from(tls).connect("localhost".try_into()?, tcp).await?;
         assert_eq!(stream.get_ref().1.alpn_protocol(), Some(protocol.alpn()));
         let io = TokioIo::new(stream);
-        match protocol {
+        Ok(match protocol {
             Protocol::Http1 => {
-                let (sender, connection) = http1::handshake(io).await.unwrap();
+                let (sender, connection) = http1::handshake(io).await?;
                 tokio::spawn(connection);
                 Self::Http1(sender)
             }
             Protocol::Http2 => {
-                let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await.unwrap();
+                let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await?;
                 tokio::spawn(connection);
                 Self::Http2(sender)
             }
+        })
+    }
+
+    /// Whether the server has ended it.
+    pub(crate) fn is_closed(&self) -> bool {
+        match self {
+            Self::Http1(sender) => sender.is_closed(),
+            Self::Http2(sender) => sender.is_closed(),
+        }
+    }
+
+    /// The same connection once more, for requests at the same time.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Http1(_) => panic!("HTTP/1.1 has one at a time"),
+            Self::Http2(sender) => Self::Http2(sender.clone()),
         }
     }
 
@@ -106,26 +149,42 @@ impl Sender {
     }
 }
 
+/// As kubelets write them.
+pub(crate) fn request(method: &str, target: &str) -> http::request::Builder {
+    Request::builder()
+        .method(method)
+        .uri(target)
+        .header("host", "localhost")
+        .header("accept", "application/json")
+        .header("user-agent", "kubelet/v1.36.3 (linux/amd64) kubernetes/0000000")
+}
+
 /// `measured` is told when counting begins and when it ends.
 pub(crate) async fn run(
     world: &World,
     server: SocketAddr,
-    (protocol, connections): (Protocol, usize),
+    load: Load,
     ask: &Ask,
-    length: Duration,
     mut measured: impl FnMut(),
 ) -> Answers {
-    let mut opened = Vec::new();
-    for node in 0..connections {
-        opened.push(Sender::open(world, server, node, protocol).await);
-    }
+    let open = async |node| Sender::open(world, server, node, load.protocol).await;
+    let opened = stream::iter(0..load.connections).map(open);
+    let opened: Vec<Sender> = opened.buffered(OPENED_AT_A_TIME).collect().await;
     let (counting, stopped) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let mut all = JoinSet::new();
     for (at, mut sender) in opened.into_iter().enumerate() {
         let (ask, counting, stopped) = (Arc::clone(ask), Arc::clone(&counting), Arc::clone(&stopped));
         all.spawn(async move {
             let mut latencies = Vec::with_capacity(1 << 14);
+            let mut ticks = load.pace.map(|pace| {
+                // Not all of them at the same moment.
+                let first = pace * at as u32 / load.connections as u32;
+                tokio::time::interval_at(tokio::time::Instant::now() + first, pace)
+            });
             for turn in 0.. {
+                if let Some(ticks) = &mut ticks {
+                    ticks.tick().await;
+                }
                 if stopped.load(Ordering::Relaxed) {
                     break;
                 }
@@ -144,7 +203,7 @@ pub(crate) async fn run(
     tokio::time::sleep(WARM).await;
     measured();
     counting.store(true, Ordering::Relaxed);
-    tokio::time::sleep(length).await;
+    tokio::time::sleep(load.length).await;
     measured();
     stopped.store(true, Ordering::Relaxed);
     let mut latencies = all.join_all().await.concat();

@@ -22,14 +22,26 @@ mod shared {
     pub(crate) mod gate;
     pub(crate) mod release;
 }
+/// Several of them in one table.
+mod compare;
 /// Many objects, where an API server finds them.
 mod etcd;
+/// One node that asks for too much.
+mod flood;
+/// Nodes that come anew.
+mod handshakes;
 /// What an API server needs to list them.
 mod listing;
-/// Closed loops of requests, and what became of them.
+/// Requests, and what became of them.
 mod load;
 /// What there is in a large cluster.
 mod objects;
+/// What is asked for on the command line.
+mod options;
+/// Where results go.
+mod page;
+/// Pictures of them.
+mod plot;
 /// What a process has used.
 mod process;
 /// The gate, nginx and haproxy.
@@ -40,35 +52,61 @@ mod requests;
 mod startup;
 /// How it is printed.
 #[path = "../benches/graph/table.rs"]
+#[allow(dead_code, reason = "other benchmarks print each table by itself")]
 mod table;
+/// Many that are open and quiet.
+mod watches;
 /// The cluster and its nodes.
 mod world;
 
 use self::shared::{cluster, gate, release};
 
+/// What can be asked for beside `startup`, and how many nodes it needs.
+const PARTS: &[(&str, usize)] = &[
+    ("reads", requests::NODES),
+    ("patches", requests::NODES),
+    ("latency", requests::NODES),
+    ("connections", requests::MOST_NODES),
+    ("watches", watches::NODES),
+    ("handshakes", handshakes::NODES),
+    ("flood", flood::NODES),
+];
+
 #[tokio::main]
 async fn main() {
-    let words = std::env::args().skip(1);
-    let wanted: Vec<String> = words
-        .filter(|word| !word.starts_with('-') && !word.contains('='))
-        .collect();
-    let runs = |part: &str| wanted.is_empty() || wanted.iter().any(|word| word == part);
-    if ["reads", "patches", "latency"].into_iter().any(runs) {
-        let Some(world) = world::World::start().await else {
+    let wanted = options::parts();
+    let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|word| word == part);
+    let parts: Vec<_> = PARTS.iter().filter(|(part, _)| is_wanted(part)).collect();
+    let machine = page::machine();
+    println!("{machine}\n");
+    // The part with a cluster of its own comes first, and is gone when the others begin.
+    if is_wanted("startup") {
+        let Some(section) = startup::startup().await else {
             return;
         };
-        if runs("reads") {
-            requests::reads(&world).await;
-        }
-        if runs("patches") {
-            requests::patches(&world).await;
-        }
-        if runs("latency") {
-            requests::latency(&world).await;
+        if options::writes() {
+            section.write(&machine);
         }
     }
-    // With a cluster of its own, which is large.
-    if runs("startup") {
-        startup::startup().await;
+    let Some(nodes) = parts.iter().map(|(_, nodes)| *nodes).max() else {
+        return;
+    };
+    let Some(world) = world::World::start(nodes).await else {
+        return;
+    };
+    for (part, _) in parts {
+        let section = match *part {
+            "reads" => requests::reads(&world).await,
+            "patches" => requests::patches(&world).await,
+            "latency" => requests::latency(&world).await,
+            "connections" => requests::connections(&world).await,
+            "watches" => watches::watches(&world).await,
+            "handshakes" => handshakes::handshakes(&world).await,
+            "flood" => flood::flood(&world).await,
+            part => panic!("there is no part {part}"),
+        };
+        if options::writes() {
+            section.write(&machine);
+        }
     }
 }

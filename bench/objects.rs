@@ -124,9 +124,10 @@ fn pod(claim: bool) -> Value {
     ] {
         pod["spec"][key] = json!(value);
     }
-    let data = match claim {
-        true => json!({"name": "data", "persistentVolumeClaim": {"claimName": "data-@pod"}}),
-        false => json!({"name": "data", "emptyDir": {}}),
+    let data = if claim {
+        json!({"name": "data", "persistentVolumeClaim": {"claimName": "data-@pod"}})
+    } else {
+        json!({"name": "data", "emptyDir": {}})
     };
     let token = json!({"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}});
     let ca = json!({"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}});

@@ -3,114 +3,190 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::Request;
 use http_body_util::Full;
 
 use crate::{
-    load::{self, Answers, Ask, Protocol},
+    compare::{Comparison, DIRECT, Target, Unit, median},
+    load::{self, Answers, Ask, Load, Protocol, request},
+    options,
+    page::{Section, docs},
+    plot::{Plot, Series},
     process::Watched,
-    proxies::{self, Proxy},
-    table::Table,
+    proxies::{self, Proxy, Setup},
     world::World,
 };
 
-/// `rounds=5 seconds=10` makes it more.
-fn option(name: &str, usual: u64) -> u64 {
-    let given = std::env::args().find_map(|word| word.strip_prefix(name)?.strip_prefix('=').map(str::to_owned));
-    given.map_or(usual, |given| given.parse().unwrap())
-}
+pub(crate) const NODES: usize = 32;
+/// Of the part `connections`.
+const CONNECTIONS: [usize; 4] = [8, 32, 128, 512];
+pub(crate) const MOST_NODES: usize = 512;
+/// Of one connection to its next request, where kube-apiserver is not to be what is waited for.
+const PACE: Duration = Duration::from_millis(10);
 
 /// A node reads its secret of 1 KiB.
-pub(crate) async fn reads(world: &World) {
-    let proxies = proxies::all(world).await;
-    println!("## CPU per read\n");
-    for protocol in [Protocol::Http1, Protocol::Http2]
-        .into_iter()
-        .skip(option("skip", 0) as usize)
-        .take(option("protocols", 2) as usize)
-    {
-        compare(world, &proxies, protocol, 32, &get_secret()).await;
-    }
+pub(crate) async fn reads(world: &World) -> Section {
+    let mut section = Section::new("reads");
+    let targets = Targets {
+        cpu: Target::OfNginx(1.0),
+        ..Targets::default()
+    };
+    closed_loops(world, &mut section, ("A read of a secret", targets), &get_secret()).await;
+    section
 }
 
 /// A kubelet's status patch, with its body judged.
-pub(crate) async fn patches(world: &World) {
-    let proxies = proxies::all(world).await;
-    println!("## CPU per node status patch\n");
-    for protocol in [Protocol::Http1, Protocol::Http2]
-        .into_iter()
-        .skip(option("skip", 0) as usize)
-        .take(option("protocols", 2) as usize)
-    {
-        compare(world, &proxies, protocol, 32, &patch_status()).await;
+pub(crate) async fn patches(world: &World) -> Section {
+    let mut section = Section::new("patches");
+    let targets = Targets {
+        cpu: Target::OfNginx(1.3),
+        ..Targets::default()
+    };
+    let what = "A patch of a node's status";
+    closed_loops(world, &mut section, (what, targets), &patch_status()).await;
+    section
+}
+
+/// What the gate adds where nobody waits for a CPU.
+pub(crate) async fn latency(world: &World) -> Section {
+    let mut section = Section::new("latency");
+    let proxies = proxies::all(world, Setup::default()).await;
+    for protocol in options::protocols() {
+        let load = usual(protocol, 8, Some(PACE));
+        let measured = rounds(world, &proxies, load, &get_secret()).await;
+        let heading = format!("{}, 8 connections, a read on each every 10 ms:", protocol.name());
+        let targets = Targets {
+            added: Target::AtMost(300.0),
+            p99: Target::OfNginx(2.0),
+            ..Targets::default()
+        };
+        section.table(&heading, table(&proxies, &measured, targets));
+    }
+    section
+}
+
+/// What a read costs when there are more and more connections.
+pub(crate) async fn connections(world: &World) -> Section {
+    let mut section = Section::new("connections");
+    let proxies = proxies::all(world, Setup::default()).await;
+    let mut table = Comparison::of(&proxies);
+    let mut plot = Plot::new("CPU per read", "connections", "µs of a CPU");
+    for protocol in options::protocols() {
+        let name = |proxy: &Proxy| format!("{}, {}", proxy.name, protocol.name());
+        let mut series: Vec<Series> = proxies.iter().map(|proxy| Series::new(&name(proxy))).collect();
+        for connections in CONNECTIONS {
+            let load = usual(protocol, connections, None);
+            let measured = rounds(world, &proxies, load, &get_secret()).await;
+            let cpu = figures(&measured[1..], |m| m.cpu);
+            for (series, cpu) in series.iter_mut().zip(cpu.iter().flatten()) {
+                series.point(connections as f64, *cpu);
+            }
+            let what = format!("{}, {connections} connections", protocol.name());
+            table.row(&what, Unit::Micros, &cpu, Target::None);
+        }
+        plot.series.extend(series);
+    }
+    section.table("CPU of a read:", table);
+    if options::writes() {
+        plot.write(&docs("performance/connections.svg"));
+    }
+    section.add("![CPU per read against connections](performance/connections.svg)");
+    section
+}
+
+async fn closed_loops(world: &World, section: &mut Section, (what, targets): (&str, Targets), ask: &Ask) {
+    let proxies = proxies::all(world, Setup::default()).await;
+    for protocol in options::protocols() {
+        let measured = rounds(world, &proxies, usual(protocol, NODES, None), ask).await;
+        let heading = format!("{what}, {}, {NODES} connections:", protocol.name());
+        section.table(&heading, table(&proxies, &measured, targets));
     }
 }
 
-pub(crate) async fn latency(world: &World) {
-    let proxies = proxies::all(world).await;
-    println!("## Latency at 8 connections\n");
-    for protocol in [Protocol::Http1, Protocol::Http2]
-        .into_iter()
-        .skip(option("skip", 0) as usize)
-        .take(option("protocols", 2) as usize)
-    {
-        compare(world, &proxies, protocol, 8, &get_secret()).await;
+/// What is promised of the rows.
+#[derive(Clone, Copy, Default)]
+struct Targets {
+    cpu: Target,
+    added: Target,
+    p99: Target,
+}
+
+pub(crate) fn usual(protocol: Protocol, connections: usize, pace: Option<Duration>) -> Load {
+    let length = Duration::from_secs(options::number("seconds", 4) as u64);
+    Load {
+        protocol,
+        connections,
+        pace,
+        length,
     }
 }
 
-async fn compare(world: &World, proxies: &[Proxy], protocol: Protocol, connections: usize, ask: &Ask) {
-    println!("{}, {connections} connections", protocol.name());
-    let mut table = Table::new(&["", "CPU µs", "user", "p50 µs", "p99 µs", "requests/s"]);
-    let mut rows: Vec<(&str, Vec<Measured>)> = vec![("direct", Vec::new())];
-    rows.extend(proxies.iter().map(|proxy| (proxy.name.as_str(), Vec::new())));
-    for _ in 0..option("rounds", 3) {
-        rows[0]
-            .1
-            .push(measure(world, world.cluster.api, None, (protocol, connections), ask).await);
-        for (proxy, (_, measured)) in proxies.iter().zip(rows.iter_mut().skip(1)) {
-            measured.push(measure(world, proxy.address, Some(proxy.used), (protocol, connections), ask).await);
+/// The first is of no proxy at all.
+fn table(proxies: &[Proxy], measured: &[Vec<Measured>], targets: Targets) -> Comparison {
+    let names = proxies.iter().map(|proxy| proxy.name.as_str());
+    let names: Vec<&str> = std::iter::once(DIRECT).chain(names).collect();
+    let mut table = Comparison::new(&names);
+    let mut cpu = figures(measured, |m| m.cpu);
+    cpu[0] = None;
+    table.row("CPU of a request", Unit::Micros, &cpu, targets.cpu);
+    let p50 = figures(measured, |m| m.p50);
+    let mut added: Vec<Option<f64>> = p50.iter().map(|p50| Some((*p50)? - p50_of(measured))).collect();
+    added[0] = None;
+    table.row("p50", Unit::Micros, &p50, Target::None);
+    table.row("p50 without what direct has", Unit::Micros, &added, targets.added);
+    table.row("p99", Unit::Micros, &figures(measured, |m| m.p99), targets.p99);
+    table.row(
+        "requests",
+        Unit::PerSecond,
+        &figures(measured, |m| m.rate),
+        Target::None,
+    );
+    table
+}
+
+fn p50_of(measured: &[Vec<Measured>]) -> f64 {
+    median(measured[0].iter().map(|m| m.p50))
+}
+
+/// One of each, the median of its rounds.
+fn figures(measured: &[Vec<Measured>], of: impl Fn(&Measured) -> f64) -> Vec<Option<f64>> {
+    measured
+        .iter()
+        .map(|rounds| Some(median(rounds.iter().map(&of))))
+        .collect()
+}
+
+/// All of them in turn, several times, so that what else the machine does meets all of them.
+async fn rounds(world: &World, proxies: &[Proxy], load: Load, ask: &Ask) -> Vec<Vec<Measured>> {
+    let mut all: Vec<Vec<Measured>> = vec![Vec::new(); proxies.len() + 1];
+    for _ in 0..options::number("rounds", 3) {
+        let servers = proxies.iter().map(|proxy| (proxy.address, Some(proxy.used)));
+        let servers = std::iter::once((world.cluster.api, None)).chain(servers);
+        for ((server, used), measured) in servers.zip(&mut all) {
+            measured.push(measure(world, server, used, load, ask).await);
         }
     }
-    for (name, measured) in &rows {
-        let all: Vec<String> = measured.iter().map(|m| format!("{:.1}", m.cpu)).collect();
-        table.row(&[
-            name,
-            &format!("{:.1}", median(measured, |m| m.cpu)),
-            &all.join(" "),
-            &format!("{:.0}", median(measured, |m| m.p50)),
-            &format!("{:.0}", median(measured, |m| m.p99)),
-            &format!("{:.0}", median(measured, |m| m.rate)),
-        ]);
-    }
-    table.print();
+    all
 }
 
+/// In microseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
-    /// Microseconds, all of them.
     pub(crate) cpu: f64,
     p50: f64,
     p99: f64,
     rate: f64,
 }
 
-fn median(measured: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
-    let mut all: Vec<f64> = measured.iter().map(of).collect();
-    all.sort_by(f64::total_cmp);
-    all[all.len() / 2]
-}
-
 pub(crate) async fn measure(
     world: &World,
     server: SocketAddr,
     used: Option<Watched>,
-    load: (Protocol, usize),
+    load: Load,
     ask: &Ask,
 ) -> Measured {
     let mut cpu = Vec::new();
-    let length = Duration::from_secs(option("seconds", 4));
-    let answers: Answers = load::run(world, server, load, ask, length, || {
-        cpu.push(used.map(Watched::cpu).unwrap_or_default())
+    let answers: Answers = load::run(world, server, load, ask, || {
+        cpu.push(used.map(Watched::cpu).unwrap_or_default());
     })
     .await;
     let micros = |time: Duration| time.as_secs_f64() * 1e6;
@@ -118,7 +194,7 @@ pub(crate) async fn measure(
         cpu: micros(cpu[1] - cpu[0]) / answers.count() as f64,
         p50: micros(answers.percentile(50)),
         p99: micros(answers.percentile(99)),
-        rate: answers.count() as f64 / length.as_secs_f64(),
+        rate: answers.count() as f64 / load.length.as_secs_f64(),
     }
 }
 
@@ -159,14 +235,4 @@ fn patch_status() -> Ask {
             .body(Full::new(Bytes::from(body)))
             .unwrap()
     })
-}
-
-/// As kubelets write them.
-fn request(method: &str, target: &str) -> http::request::Builder {
-    Request::builder()
-        .method(method)
-        .uri(target)
-        .header("host", "localhost")
-        .header("accept", "application/json")
-        .header("user-agent", "kubelet/v1.36.3 (linux/amd64) kubernetes/0000000")
 }

@@ -3,7 +3,6 @@
 
 use std::{
     net::SocketAddr,
-    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -19,6 +18,9 @@ use crate::{
     listing::{self, Came},
     load::Protocol,
     objects::{self, Objects, PODS_PER_NODE},
+    options,
+    page::{Section, docs},
+    plot::{Plot, Series},
     process::Watched,
     requests,
     table::Table,
@@ -57,18 +59,13 @@ struct Measured {
     read: f64,
 }
 
-/// Another build comes along if `SCOPEGATE_BESIDE` names one.
-pub(crate) async fn startup() {
-    let Some(world) = World::start().await else {
-        return;
-    };
+/// Nothing where there is no kube-apiserver.
+pub(crate) async fn startup() -> Option<Section> {
+    let world = World::start(requests::NODES).await?;
     let (etcd, objects) = (etcd::enlarge(&world.cluster).await, Arc::new(Objects::new()));
-    println!("## Start with many pods\n");
-    println!(
-        "A pod is {} bytes of JSON, a node {}.\n",
-        objects.pod(0, 0, 0).1.len(),
-        objects.of_node(0)[0].1.len()
-    );
+    let mut section = Section::new("startup");
+    let (pod, node) = (objects.pod(0, 0, 0).1.len(), objects.of_node(0)[0].1.len());
+    section.add(format!("A pod is {pod} bytes of JSON, a node {node}:"));
     let heads = [
         "",
         "listed",
@@ -82,6 +79,7 @@ pub(crate) async fn startup() {
         "CPU µs per read",
     ];
     let mut table = Table::new(&heads);
+    let mut series = ["seconds until ready", "MiB of memory", "µs of a CPU for a read"].map(Series::new);
     let mut filled = 0;
     for nodes in NODES {
         eprintln!("writing {}", objects::said(&(filled..nodes)));
@@ -92,17 +90,26 @@ pub(crate) async fn startup() {
         world.cluster.serve(&assets().unwrap(), world.cluster.api).await;
         let all = warm(&world).await;
         eprintln!("{} objects and bookmarks, {} MB", all.objects, all.bytes / 1_000_000);
-        let beside = std::env::var_os("SCOPEGATE_BESIDE").map(|other| ("scopegate beside", Some(PathBuf::from(other))));
-        for (name, program) in beside.into_iter().chain([("scopegate", None)]) {
-            let measured = measure(&world, etcd, &objects, (name, program), nodes).await;
-            measured.print(&mut table, &format!("{name}, {} pods", nodes * PODS_PER_NODE));
-            if nodes == NODES[NODES.len() - 1] {
-                measured.judge(&mut table);
-            }
+        let pods = nodes * PODS_PER_NODE;
+        let measured = measure(&world, etcd, &objects, nodes).await;
+        measured.print(&mut table, &format!("{pods} pods"));
+        if nodes == NODES[NODES.len() - 1] {
+            measured.judge(&mut table);
+        }
+        let figures = [seconds(&measured.ready), measured.settled, measured.read];
+        for (series, figure) in series.iter_mut().zip(figures) {
+            series.point(pods as f64 / 1000.0, figure);
         }
         world.cluster.kill(world.cluster.api);
     }
-    table.print();
+    section.add(table);
+    if options::writes() {
+        let mut plot = Plot::new("Cost against the size of the cluster", "thousands of pods", "");
+        plot.series.extend(series);
+        plot.write(&docs("performance/size.svg"));
+    }
+    section.add("![cost against the size of the cluster](performance/size.svg)");
+    Some(section)
 }
 
 /// An API server that has just begun asks to come again.
@@ -117,30 +124,17 @@ async fn warm(world: &World) -> Came {
     }
 }
 
-async fn measure(
-    world: &World,
-    etcd: SocketAddr,
-    objects: &Arc<Objects>,
-    (name, program): (&str, Option<PathBuf>),
-    nodes: usize,
-) -> Measured {
+async fn measure(world: &World, etcd: SocketAddr, objects: &Arc<Objects>, nodes: usize) -> Measured {
     let mut measured = Measured::default();
-    let file = name.replace(' ', "-");
-    let config = world.cluster.configuration(
-        &format!("{file}.yaml"),
-        FRONT_PROXY,
-        &format!("audit: {{path: {file}-audit.log}}\n"),
-    );
+    let audit = "audit: {path: startup-audit.log}\n";
+    let config = world.cluster.configuration("startup.yaml", FRONT_PROXY, audit);
     let mut running = None;
     for round in 0..ROUNDS {
         // It is gone before the next one begins.
         drop(running.take());
         measured.lists.push(listing::list(&world.cluster).await.unwrap().within);
         let began = Instant::now();
-        let process = match &program {
-            None => Process::serve(&config),
-            Some(program) => Process::serve_with(program, &config),
-        };
+        let process = Process::serve(&config);
         let (serving, admin) = process.addresses().await;
         ready(admin, began).await;
         let used = Watched::new(process.id());
@@ -148,7 +142,7 @@ async fn measure(
         measured.resident.push(mebibytes(used.resident()));
         measured.peak.push(mebibytes(used.peak()));
         eprintln!(
-            "{name}, round {}: listed in {:.1?}, ready in {:.1?} with {:.1?} on a CPU, {:.0} MiB",
+            "round {}: listed in {:.1?}, ready in {:.1?} with {:.1?} on a CPU, {:.0} MiB",
             round + 1,
             measured.lists[round],
             measured.ready[round],
@@ -166,9 +160,8 @@ async fn measure(
     measured.updates = f64::from(updates) / passed;
     measured.share = (used.cpu() - before).as_secs_f64() / passed * 100.0;
     let secrets = requests::get_secret();
-    measured.read = requests::measure(world, serving, Some(used), (Protocol::Http2, 32), &secrets)
-        .await
-        .cpu;
+    let load = requests::usual(Protocol::Http2, requests::NODES, None);
+    measured.read = requests::measure(world, serving, Some(used), load, &secrets).await.cpu;
     measured
 }
 

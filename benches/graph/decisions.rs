@@ -80,7 +80,7 @@ pub(super) fn elsewhere(
     graph: &ArcSwap<Snapshot>,
 ) -> Result<Cost> {
     let Asked { mut caller, head } = asked;
-    let mut info = head.info().clone();
+    let mut info = head.info().as_ref().clone();
     let mut ask = |end: &str, namespace: &str, name: &str| {
         let asking = match &mut caller.kind {
             Kind::Node(node) => Some(node),

@@ -63,18 +63,29 @@ async fn a_resumed_session_does_not_outlive_its_certificate() {
     let site = Site::start().await.unwrap();
     let (_gate, serving, _) = serve(&site, "").await;
     let config = short_lived(&site, b"http/1.1");
-    for (kind, expected) in [
-        (HandshakeKind::Full, StatusCode::OK),
-        (HandshakeKind::Resumed, StatusCode::OK),
-        (HandshakeKind::Resumed, StatusCode::UNAUTHORIZED),
-    ] {
-        if expected == StatusCode::UNAUTHORIZED {
-            tokio::time::sleep(LIFE).await;
-        }
-        let stream = connect(serving, &config).await;
-        assert_eq!(stream.get_ref().1.handshake_kind(), Some(kind));
-        assert_eq!(Connection::over(stream).await.ask().await, expected);
-    }
+    assert_eq!(visit(serving, &config).await, (HandshakeKind::Full, StatusCode::OK));
+    assert_eq!(visit(serving, &config).await, (HandshakeKind::Resumed, StatusCode::OK));
+    tokio::time::sleep(LIFE).await;
+    let refused = (HandshakeKind::Resumed, StatusCode::UNAUTHORIZED);
+    assert_eq!(visit(serving, &config).await, refused);
+}
+
+/// Nor does it know less of revocations than others: the lists are those of the request.
+#[tokio::test]
+async fn a_resumed_session_does_not_outlive_a_revocation() {
+    let site = Site::start().await.unwrap();
+    let ca = Template::ca("revoking").self_signed();
+    fs::write(site.file("client-ca.crt"), ca.pem()).unwrap();
+    fs::write(site.file("ca.crl"), ca.list(&[])).unwrap();
+    let (gate, serving, _) = serve(&site, "\x20 clientCRLFile: ca.crl\n").await;
+    let node = ca.sign(node(5));
+    let config = client(&site, &node.pem(), &node.key_pem(), b"http/1.1");
+    assert_eq!(visit(serving, &config).await, (HandshakeKind::Full, StatusCode::OK));
+    assert_eq!(visit(serving, &config).await, (HandshakeKind::Resumed, StatusCode::OK));
+    fs::write(site.file("ca.crl"), ca.list(&[&[5]])).unwrap();
+    gate.line("reloaded what=\"client-ca\"").await;
+    let refused = (HandshakeKind::Resumed, StatusCode::UNAUTHORIZED);
+    assert_eq!(visit(serving, &config).await, refused);
 }
 
 /// Every CA of the bundle counts, until it is taken out; the others are not touched by that.
@@ -258,6 +269,13 @@ fn client(site: &Site, certificate: &str, key: &str, protocol: &[u8]) -> Arc<Cli
     let mut config = builder.with_client_auth_cert(chain, key).unwrap();
     config.alpn_protocols = vec![protocol.to_vec()];
     Arc::new(config)
+}
+
+/// A connection for one request: how it began, and how that was answered.
+async fn visit(address: SocketAddr, config: &Arc<ClientConfig>) -> (HandshakeKind, StatusCode) {
+    let stream = connect(address, config).await;
+    let kind = stream.get_ref().1.handshake_kind().unwrap();
+    (kind, Connection::over(stream).await.ask().await)
 }
 
 async fn connect(address: SocketAddr, config: &Arc<ClientConfig>) -> TlsStream<TcpStream> {

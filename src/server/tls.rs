@@ -4,6 +4,10 @@
 //! whether it is trusted is decided for every request, with the clock and CA of that moment. What the handshake does
 //! settle is that the client holds the key: its signature is verified with the key of the certificate, whatever else the
 //! certificate says.
+//!
+//! Sessions are resumed by tickets that only this configuration can read. They hold the certificate that the client has shown, and
+//! nothing that was decided about it: a request on a resumed session is judged as any other. Nothing is kept here for who may come
+//! back, so that it does not matter how many there are.
 
 use std::sync::Arc;
 
@@ -11,7 +15,7 @@ use rustls::{
     CertificateError, DigitallySignedStruct, DistinguishedName, PeerMisbehaved, RootCertStore, ServerConfig,
     SignatureScheme,
     client::danger::HandshakeSignatureValid,
-    crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key},
+    crypto::{CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs::Ticketer, verify_tls13_signature_with_raw_key},
     pki_types::{
         CertificateDer, PrivateKeyDer, SubjectPublicKeyInfoDer, UnixTime,
         pem::{self, PemObject},
@@ -33,7 +37,12 @@ pub enum Error {
     Pair(#[source] rustls::Error),
     #[error("the key file has no usable private key: {0}; PKCS#8, PKCS#1 and SEC1 PEM are understood")]
     Key(#[source] pem::Error),
+    #[error("cannot make keys for session tickets: {0}")]
+    Tickets(#[source] rustls::Error),
 }
+
+/// For each handshake. A client keeps the newest, and gets another when it uses it.
+const TICKETS: usize = 1;
 
 const TLS12_SCHEMES: &[SignatureScheme] = &[
     SignatureScheme::ECDSA_NISTP256_SHA256,
@@ -63,6 +72,9 @@ pub fn server_config(certificate: &[u8], key: &[u8], client_ca: &[u8]) -> Result
         .with_single_cert(certificates(certificate)?, key)
         .map_err(Error::Pair)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    // Its keys are made here and changed every few hours. New files make a new configuration, whose clients begin anew.
+    config.ticketer = Ticketer::new().map_err(Error::Tickets)?;
+    config.send_tls13_tickets = TICKETS;
     Ok(config)
 }
 

@@ -7,7 +7,7 @@ use rcgen::{
     PKCS_ECDSA_P521_SHA512, PKCS_ED25519, PKCS_RSA_SHA256, RsaKeySize,
 };
 use rustls::{
-    ClientConfig, ClientConnection, ServerConnection, SupportedProtocolVersion,
+    ClientConfig, ClientConnection, HandshakeKind, ServerConnection, SupportedProtocolVersion,
     client::ResolvesClientCert,
     crypto::aws_lc_rs::sign::any_supported_type,
     sign::{CertifiedKey, Signer, SigningKey, SingleCertAndKey},
@@ -82,6 +82,42 @@ fn a_certificate_without_a_key_proves_nothing() {
     }
 }
 
+/// However many others have come in between, and with the certificate that was shown first.
+#[test]
+fn every_client_can_resume() {
+    let (server, pem) = server();
+    let server = Arc::new(server);
+    let (certificate, key) = client(&PKCS_ECDSA_P256_SHA256, |_| ());
+    for version in [&TLS12, &TLS13] {
+        let one = || configured(version, certificate.clone(), signing(&key), &pem);
+        let clients: Vec<_> = (0..300).map(|_| one()).collect();
+        for kind in [HandshakeKind::Full, HandshakeKind::Resumed, HandshakeKind::Resumed] {
+            for client in &clients {
+                let server = meet(client, &server).unwrap();
+                assert_eq!(server.handshake_kind(), Some(kind), "{version:?}");
+                assert_eq!(shown(&server).as_deref(), Some([certificate.clone()].as_slice()));
+            }
+        }
+    }
+}
+
+/// A ticket is good for the configuration that has made it, and for no other with the same files.
+#[test]
+fn a_new_configuration_resumes_nothing() {
+    let key = KeyPair::generate().unwrap();
+    let pem = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    let pem = pem.self_signed(&key).unwrap().pem();
+    let server = || Arc::new(server_config(pem.as_bytes(), key.serialize_pem().as_bytes(), pem.as_bytes()).unwrap());
+    let (certificate, key) = client(&PKCS_ECDSA_P256_SHA256, |_| ());
+    for version in [&TLS12, &TLS13] {
+        let client = configured(version, certificate.clone(), signing(&key), &pem);
+        for _ in 0..2 {
+            let server = meet(&client, &server()).unwrap();
+            assert_eq!(server.handshake_kind(), Some(HandshakeKind::Full), "{version:?}");
+        }
+    }
+}
+
 fn unknown() -> CustomExtension {
     let mut extension = CustomExtension::from_oid_content(&[1, 2, 3, 4], vec![0x05, 0x00]);
     extension.set_criticality(true);
@@ -109,21 +145,42 @@ fn handshake(
     certificate: CertificateDer<'static>,
     key: Arc<dyn SigningKey>,
 ) -> Result<Option<Vec<CertificateDer<'static>>>, String> {
-    // It vouches for itself, to both sides.
-    let server_key = KeyPair::generate().unwrap();
-    let server = CertificateParams::new(["localhost".to_owned()]).unwrap();
-    let pem = server.self_signed(&server_key).unwrap().pem();
-    let server = server_config(pem.as_bytes(), server_key.serialize_pem().as_bytes(), pem.as_bytes()).unwrap();
-    let mut server = ServerConnection::new(Arc::new(server)).unwrap();
+    let (server, pem) = server();
+    let client = configured(version, certificate, key, &pem);
+    let server = meet(&client, &Arc::new(server))?;
+    Ok(shown(&server))
+}
+
+/// It vouches for itself, to both sides.
+fn server() -> (ServerConfig, String) {
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    let pem = certificate.self_signed(&key).unwrap().pem();
+    let config = server_config(pem.as_bytes(), key.serialize_pem().as_bytes(), pem.as_bytes()).unwrap();
+    (config, pem)
+}
+
+fn configured(
+    version: &'static SupportedProtocolVersion,
+    certificate: CertificateDer<'static>,
+    key: Arc<dyn SigningKey>,
+    trusted: &str,
+) -> Arc<ClientConfig> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let shows: Arc<dyn ResolvesClientCert> =
         Arc::new(SingleCertAndKey::from(CertifiedKey::new(vec![certificate], key)));
-    let client = ClientConfig::builder_with_provider(provider)
+    let config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[version])
         .unwrap()
-        .with_root_certificates(anchors(pem.as_bytes()).unwrap())
+        .with_root_certificates(anchors(trusted.as_bytes()).unwrap())
         .with_client_cert_resolver(shows);
-    let mut client = ClientConnection::new(Arc::new(client), "localhost".try_into().unwrap()).unwrap();
+    Arc::new(config)
+}
+
+/// The server's end after the handshake and what follows it.
+fn meet(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> Result<ServerConnection, String> {
+    let mut server = ServerConnection::new(Arc::clone(server)).unwrap();
+    let mut client = ClientConnection::new(Arc::clone(client), "localhost".try_into().unwrap()).unwrap();
     for _ in 0..10 {
         let mut bytes = Vec::new();
         client.write_tls(&mut bytes).unwrap();
@@ -137,9 +194,13 @@ fn handshake(
         client.process_new_packets().map_err(|error| error.to_string())?;
     }
     assert!(!server.is_handshaking());
-    Ok(server
-        .peer_certificates()
-        .map(|certificates| certificates.iter().map(|c| c.clone().into_owned()).collect()))
+    Ok(server)
+}
+
+/// What the server takes the client's certificates for.
+fn shown(server: &ServerConnection) -> Option<Vec<CertificateDer<'static>>> {
+    let certificates = server.peer_certificates()?;
+    Some(certificates.iter().map(|c| c.clone().into_owned()).collect())
 }
 
 /// Signs, and then changes a bit.

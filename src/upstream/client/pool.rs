@@ -4,7 +4,6 @@
 //! what it asked for) is done to nobody else's. Without the gate every node would have connections of its own, too.
 
 mod connection;
-mod driver;
 mod lane;
 
 use std::{

@@ -17,12 +17,12 @@ use hyper::{
     body::{Body as HttpBody, Frame, Incoming, SizeHint},
     client::conn::{TrySendError, http1, http2},
 };
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tower::BoxError;
 
-use super::{SendError, driver::Parts, lane::Shared};
+use super::{SendError, lane::Shared};
 use crate::body::Body;
 
 /// One request at a time.
@@ -115,14 +115,9 @@ impl Http1 {
 }
 
 impl Http2 {
-    /// The connection, and what has to be polled for it to its end. `closed` is called when no more requests can be made on it,
-    /// while what is under way goes on.
-    pub(super) async fn open(
-        io: Io,
-        closed: impl FnOnce() + Send + Unpin,
-    ) -> Result<(Arc<Self>, impl Future<Output = ()>), BoxError> {
-        let (parts, mut driver) = Parts::new();
-        let (sender, mut connection) = http2::Builder::new(parts)
+    /// The connection, and what resolves when no more requests can be made on it.
+    pub(super) async fn open(io: Io) -> Result<(Arc<Self>, impl Future<Output = ()> + use<>), BoxError> {
+        let (sender, mut connection) = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
@@ -139,13 +134,8 @@ impl Http2 {
         let mut patience = pin!(tokio::time::sleep(SETTINGS));
         let mut tick = tokio::time::interval(Duration::from_millis(1));
         while connection.current_max_send_streams() == UNSAID {
-            let polled = poll_fn(|cx| {
-                let polled = Pin::new(&mut connection).poll(cx);
-                let _ = driver.poll(cx);
-                polled
-            });
             tokio::select! {
-                ended = polled => {
+                ended = &mut connection => {
                     ended?;
                     return Err("the connection was closed at once".into());
                 }
@@ -158,24 +148,18 @@ impl Http2 {
             limit: AtomicUsize::new(connection.current_max_send_streams().min(MAX_STREAMS)),
         });
         let seen = Arc::clone(&load);
-        let mut open = Some((connection, closed));
-        let driven = poll_fn(move |cx| {
-            if let Some((connection, _)) = &mut open {
-                // An error concerns the requests under way, and they are told.
-                let ended = Pin::new(&mut *connection).poll(cx).is_ready();
+        let ended = async move {
+            // An error concerns the requests under way, and they are told.
+            let _ = poll_fn(|cx| {
+                let polled = Pin::new(&mut connection).poll(cx);
                 // The server may change its mind.
                 let limit = connection.current_max_send_streams().min(MAX_STREAMS);
                 seen.limit.store(limit, Ordering::Relaxed);
-                if ended && let Some((_, closed)) = open.take() {
-                    closed();
-                }
-            }
-            match driver.poll(cx) {
-                Poll::Ready(()) if open.is_none() => Poll::Ready(()),
-                _ => Poll::Pending,
-            }
-        });
-        Ok((Arc::new(Self { sender, load }), driven))
+                polled
+            })
+            .await;
+        };
+        Ok((Arc::new(Self { sender, load }), ended))
     }
 
     pub(super) fn is_closed(&self) -> bool {

@@ -141,16 +141,16 @@ impl Lane {
         match dialed {
             Dialed::Http1(io) => Ok(Ready::Http1(Http1::open(io).await?)),
             Dialed::Http2(io) => {
+                let (connection, ended) = Http2::open(io).await?;
+                let slot = connection.reserve().ok_or("the server allows no streams")?;
+                self.0.replace_closed(Some(&connection));
                 let pool = Arc::downgrade(&self.0);
-                let closed = move || {
+                tokio::spawn(async move {
+                    ended.await;
                     if let Some(pool) = pool.upgrade() {
                         pool.replace_closed(None);
                     }
-                };
-                let (connection, driven) = Http2::open(io, closed).await?;
-                let slot = connection.reserve().ok_or("the server allows no streams")?;
-                self.0.replace_closed(Some(&connection));
-                tokio::spawn(driven);
+                });
                 Ok(Ready::Http2(connection, slot))
             }
         }
