@@ -49,7 +49,7 @@ use crate::{
         writes::{self, Writes},
     },
     ready::{Pending, Ready},
-    server::{self, Limits, Peer, Server, Transport},
+    server::{self, Limits, Peer, Server, Transport, Workers},
     upstream::{self, Upstream},
     watch::{self, Graph},
     why::{Known, View},
@@ -58,6 +58,7 @@ use crate::{
 /// A gate that has everything it needs, and has not begun to serve.
 pub struct Bound {
     serving: Server,
+    workers: Arc<Workers>,
     serving_tls: Transport,
     admin: Server,
     admin_tls: Transport,
@@ -115,9 +116,11 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         Tokens::new(ask, config.authentication.token_cache_ttl)
     });
 
+    let workers = Arc::new(Workers::start().context("cannot start threads that serve")?);
     let serving = Server::bind("serving", config.serving.address)
         .await?
-        .within(config.serving.limits);
+        .within(config.serving.limits)
+        .by(Arc::clone(&workers));
     let admin = Server::bind("admin", config.admin.address).await?.within(Limits {
         connections: ADMIN_CONNECTIONS,
         connections_per_client: ADMIN_CONNECTIONS / 2,
@@ -174,6 +177,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
 
     Ok(Bound {
         serving,
+        workers,
         serving_tls,
         admin,
         admin_tls,
@@ -264,9 +268,9 @@ impl Bound {
         self.background.spawn("reach", reach);
         self.background
             .spawn("upstream-health", upstream.clone().watch_health());
-        let pipeline = Arc::clone(&self.pipeline);
+        let (pipeline, runtimes) = (Arc::clone(&self.pipeline), self.workers.runtimes());
         self.background
-            .spawn("strain", async move { pipeline.shares.watch().await });
+            .spawn("strain", async move { pipeline.shares.watch(runtimes).await });
         let pipeline = Arc::clone(&self.pipeline);
         self.background.spawn("stream-certificates", async move {
             pipeline.streams.watch_certificates(&pipeline.authenticator).await;

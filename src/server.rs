@@ -10,6 +10,7 @@ mod metrics;
 pub mod reload;
 mod stream;
 pub mod tls;
+mod workers;
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -28,6 +29,7 @@ pub use self::{
     limits::{Counted, Limits, PerClient},
     metrics::Metrics,
     stream::Stream,
+    workers::Workers,
 };
 
 /// The other end of a connection.
@@ -47,6 +49,7 @@ pub struct Server {
     address: SocketAddr,
     limits: Limits,
     clients: PerClient,
+    workers: Option<Arc<Workers>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -80,11 +83,18 @@ impl Server {
             address,
             limits: Limits::default(),
             clients: PerClient::default(),
+            workers: None,
         })
     }
 
     pub fn within(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// Connections are served by these, and not by the runtime on which it accepts them.
+    pub fn by(self, workers: Arc<Workers>) -> Self {
+        let workers = Some(workers);
+        Self { workers, ..self }
     }
 
     /// Where clients reach it; differs from what was asked for when that was port 0.
@@ -128,10 +138,27 @@ impl Server {
             let limits = self.limits;
             let open = metrics.open(name);
             let (transport, new_service, draining) = (transport.clone(), new_service.clone(), draining.clone());
-            connections.spawn(async move {
+            let serve = move |stream| async move {
                 connection::serve(stream, address, transport, limits, new_service, draining, open).await;
                 drop(places);
-            });
+            };
+            match self.workers.as_ref().and_then(|workers| workers.pick()) {
+                None => connections.spawn(serve(stream)),
+                Some((worker, load)) => {
+                    // It is to be watched by that one alone.
+                    let stream = stream.into_std();
+                    connections.spawn_on(
+                        async move {
+                            match stream.and_then(TcpStream::from_std) {
+                                Ok(stream) => serve(stream).await,
+                                Err(error) => warn!(listener = name, %error, "cannot hand on a connection"),
+                            }
+                            drop(load);
+                        },
+                        worker,
+                    )
+                }
+            };
         }
         drop(self.listener);
         if !connections.is_empty() {

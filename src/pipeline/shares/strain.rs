@@ -23,6 +23,7 @@ pub(super) struct Meter {
 /// A task on its way.
 #[derive(Debug)]
 pub(super) struct Probe {
+    runtime: Handle,
     sent: Instant,
     took: Arc<OnceLock<Duration>>,
 }
@@ -55,20 +56,23 @@ impl Meter {
 }
 
 impl Probe {
-    /// What is sent from outside stands in the queue that all threads share, where also goes what is too much for one of them; then it
-    /// gives way once, and stands in the queue of one thread.
-    pub(super) fn send(runtime: &Handle) -> Self {
+    /// What is sent from outside stands in the queue for that; then it gives way once, and stands in the queue of those that are
+    /// ready to go on.
+    pub(super) fn send(runtime: Handle) -> Self {
         let (sent, took) = (Instant::now(), Arc::default());
         let tells: Arc<OnceLock<Duration>> = Arc::clone(&took);
         runtime.spawn(async move {
             give_way().await;
             let _ = tells.set(sent.elapsed());
         });
-        Self { sent, took }
+        Self { runtime, sent, took }
     }
 
-    pub(super) fn is_through(&self) -> bool {
-        self.took.get().is_some()
+    /// Sent again, if it is through.
+    pub(super) fn renew(&mut self) {
+        if self.took.get().is_some() {
+            *self = Self::send(self.runtime.clone());
+        }
     }
 
     /// How long it took, or takes already.
@@ -141,7 +145,7 @@ mod tests {
     #[test]
     fn a_runtime_that_cannot_keep_up_is_strained() {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let runtime = builder.worker_threads(2).build().unwrap();
+        let runtime = builder.worker_threads(1).build().unwrap();
         for _ in 0..5000 {
             runtime.spawn(async {
                 loop {
@@ -150,13 +154,11 @@ mod tests {
                 }
             });
         }
-        let (mut meter, mut probe) = (Meter::default(), Probe::send(runtime.handle()));
+        let (mut meter, mut probe) = (Meter::default(), Probe::send(runtime.handle().clone()));
         while !meter.is_strained() {
             std::thread::sleep(TICK);
             meter.tick(probe.late());
-            if probe.is_through() {
-                probe = Probe::send(runtime.handle());
-            }
+            probe.renew();
         }
         runtime.shutdown_background();
     }

@@ -50,12 +50,11 @@ const LOOK: Duration = Duration::from_millis(250);
 const CALM: Duration = Duration::from_secs(10);
 
 impl Shares {
-    /// Until it is dropped.
-    pub async fn watch(&self) {
+    /// Until it is dropped. These are where requests are handled.
+    pub async fn watch(&self, runtimes: Vec<Handle>) {
         let watcher = self.watcher();
         let (_watched, ended) = channel();
-        let runtime = Handle::current();
-        match spawn_blocking(move || watcher.watch(&runtime, &ended)).await {
+        match spawn_blocking(move || watcher.watch(runtimes, &ended)).await {
             Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
             // The runtime ends.
             _ => pending().await,
@@ -75,13 +74,13 @@ impl Shares {
 }
 
 impl Watcher {
-    fn watch(mut self, runtime: &Handle, ended: &Receiver<()>) {
-        let mut probe = Probe::send(runtime);
+    /// Who is on the thread that is latest has to wait, however little the others have to do.
+    fn watch(mut self, runtimes: Vec<Handle>, ended: &Receiver<()>) {
+        let mut probes: Vec<_> = runtimes.into_iter().map(Probe::send).collect();
         while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-            self.look(probe.late(), Instant::now());
-            if probe.is_through() {
-                probe = Probe::send(runtime);
-            }
+            let late = probes.iter().map(Probe::late).max();
+            self.look(late.unwrap_or_default(), Instant::now());
+            probes.iter_mut().for_each(Probe::renew);
         }
     }
 
