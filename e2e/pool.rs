@@ -326,3 +326,119 @@ async fn clients_that_do_not_read_do_not_stop_others() {
     let whole = unread.pop().unwrap().into_body().collect().await.unwrap().to_bytes();
     assert_eq!(whole.len(), LARGE, "and what is read at last is whole");
 }
+
+/// Over HTTP/1.1 whoever gives up a request takes its connection away with it. A new one for each would cost upstream and the gate a
+/// handshake, and the client next to nothing.
+#[tokio::test]
+async fn who_gives_up_requests_has_no_connections_opened_for_it() {
+    scopegate::server::tls::install_crypto();
+    let site = Site::start().await.unwrap();
+    let held = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&held);
+    let upstream = Scripted::start(&site, &[b"h2", b"http/1.1"], move |mut stream| {
+        let held = Arc::clone(&seen);
+        async move {
+            if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+                let mut connection = h2::server::handshake(stream).await.unwrap();
+                let mut waiting: Vec<h2::server::SendResponse<Bytes>> = Vec::new();
+                while let Some(Ok((request, mut respond))) = connection.accept().await {
+                    if is_own(&request) {
+                        let _ = respond.send_response(Response::new(()), true);
+                    } else {
+                        held.fetch_add(1, Ordering::Relaxed);
+                        waiting.push(respond);
+                    }
+                }
+            } else if head(&mut stream).await.is_some() {
+                held.fetch_add(1, Ordering::Relaxed);
+                let _ = stream.read_u8().await;
+            }
+        }
+    })
+    .await;
+    site.kubeconfig("gate", upstream.address).unwrap();
+    let gate = Gate::start_at(site, FRONT_PROXY, FORWARD).await;
+    let (client, _connection) = gate.http2("node-a").await;
+    for count in 1..=60 {
+        let given_up = tokio::spawn(client.clone().send_request(get("/version")));
+        eventually("a request", || (held.load(Ordering::Relaxed) == count).then_some(())).await;
+        given_up.abort();
+    }
+    let opened = *upstream.connections.lock().unwrap();
+    assert!(opened <= 30, "{opened} connections for 60 requests that were given up");
+}
+
+/// Connections that callers share carry one request after the other. However many are given up in the middle of an answer, nobody is
+/// given another one's.
+#[tokio::test]
+async fn answers_go_to_who_asked() {
+    const TIMES: usize = 150;
+    scopegate::server::tls::install_crypto();
+    let site = Site::start().await.unwrap();
+    // Says what it was asked for, in two pieces.
+    let upstream = Scripted::start(&site, &[b"http/1.1"], move |mut stream| async move {
+        while let Some(head) = head(&mut stream).await {
+            let path = head.split(' ').nth(1).unwrap().to_owned();
+            let (length, pause) = (2 * path.len(), Duration::from_millis(2));
+            let first = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{path}");
+            let sent = stream.write_all(first.as_bytes()).await;
+            tokio::time::sleep(pause).await;
+            if sent.is_err() || stream.write_all(path.as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    })
+    .await;
+    site.kubeconfig("gate", upstream.address).unwrap();
+    let gate = Gate::start_at(site, FRONT_PROXY, "").await;
+    let mut callers = tokio::task::JoinSet::new();
+    for (at, node) in ["node-a", "node-b", "node-a", "node-b"].into_iter().enumerate() {
+        let (client, connection) = gate.http2(node).await;
+        callers.spawn(async move {
+            let _connection = connection;
+            for time in 0..TIMES {
+                let path = format!("/openapi/{at}-{time}");
+                let answer = client.clone().send_request(get(&path)).await.unwrap();
+                assert_eq!(answer.status(), StatusCode::OK);
+                // Every fourth is not waited for.
+                if (at + time) % 4 > 0 {
+                    let body = answer.into_body().collect().await.unwrap().to_bytes();
+                    assert_eq!(body, path.repeat(2).as_bytes());
+                }
+            }
+        });
+    }
+    callers.join_all().await;
+    let opened = *upstream.connections.lock().unwrap();
+    assert!(opened > 1 && opened < TIMES * 4, "{opened}");
+}
+
+/// An API server that is stopped politely closes the connections on which nothing is under way. Nobody waits for an answer on one of
+/// those.
+#[tokio::test]
+async fn a_connection_that_was_closed_is_noticed_at_once() {
+    scopegate::server::tls::install_crypto();
+    let site = Site::start().await.unwrap();
+    let upstream = Scripted::start(&site, &[b"http/1.1"], move |mut stream| async move {
+        if head(&mut stream).await.is_some() {
+            let _ = stream.write_all(OK).await;
+            // With a word of TLS, as Go does it.
+            let _ = stream.shutdown().await;
+        }
+    })
+    .await;
+    site.kubeconfig("gate", upstream.address).unwrap();
+    let gate = Gate::start_at(site, FRONT_PROXY, FORWARD).await;
+    let (client, _connection) = gate.http2("node-a").await;
+    for _ in 0..20 {
+        // Many at a time, so that there are many to be noticed.
+        let asked: Vec<_> = (0..6)
+            .map(|_| tokio::spawn(client.clone().send_request(get("/version"))))
+            .collect();
+        for answer in asked {
+            let answer = tokio::time::timeout(Duration::from_secs(10), answer).await;
+            assert_eq!(answer.expect("an answer").unwrap().unwrap().status(), StatusCode::OK);
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}

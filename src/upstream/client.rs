@@ -38,10 +38,12 @@ pub struct Client {
 /// What carries a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Carrier {
-    /// A connection of the pool.
-    Shared,
     /// An HTTP/1.1 connection of its own, which may stop being HTTP with the answer.
     Alone,
+    /// Whatever costs least, since all of it is there and the answer ends by itself.
+    Brief,
+    /// A stream beside others of the caller.
+    Stream,
 }
 
 /// No answer, and whether that means that nothing has happened.
@@ -110,7 +112,7 @@ impl Client {
                 Err(SendError::Sent(error)) => return Err(ClientError::Sent(error)),
                 Err(SendError::Unsent(back, error)) => {
                     // A connection of one's own is of another kind, and says nothing about the others.
-                    if carrier == Carrier::Shared && server.is(false) {
+                    if carrier != Carrier::Alone && server.is(false) {
                         let why = chain(error.as_ref());
                         warn!(server = %server.url(), why, "API server cannot be reached; others, if any, come first");
                     }
@@ -123,7 +125,7 @@ impl Client {
 
     /// Sends a request of one's own.
     pub async fn ask(&self, request: Request<Body>) -> Result<Response<Streaming>, ClientError> {
-        self.send(request, Affinity::of(""), Carrier::Shared).await
+        self.send(request, Affinity::of(""), Carrier::Stream).await
     }
 
     /// The same client, but to one of its servers alone.

@@ -58,14 +58,16 @@ impl Upstream {
             headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
             headers.remove(ACCEPT_ENCODING);
         }
-        let carrier = match upgrade {
-            Some(_) => Carrier::Alone,
-            None => Carrier::Shared,
-        };
         let (method, uri) = (head.method().clone(), admitted.uri().clone());
         let (safe, affinity) = (method.is_safe(), Affinity::of(&caller.asker().name));
         let own_token = headers.contains_key(AUTHORIZATION);
+        let long_running = head.info().is_long_running();
         let body = admitted.into_body();
+        let carrier = match upgrade {
+            Some(_) => Carrier::Alone,
+            None if long_running || !body.is_whole() => Carrier::Stream,
+            None => Carrier::Brief,
+        };
         let fault = body.fault();
         let mut request = Request::new(body);
         *request.method_mut() = method;

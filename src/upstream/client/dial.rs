@@ -9,7 +9,6 @@ use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::{TlsConnector, client::TlsStream};
 use tower::{BoxError, ServiceExt as _};
 
-use super::Carrier;
 use crate::upstream::Error;
 
 #[derive(Clone)]
@@ -17,10 +16,16 @@ pub(super) struct Dialer {
     server: Uri,
     name: ServerName<'static>,
     tcp: HttpConnector,
+    http2: TlsConnector,
+    http1: TlsConnector,
+}
+
+/// What is to be spoken.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Speak {
+    Http1,
     /// HTTP/2 if the server has it, else HTTP/1.1.
-    shared: TlsConnector,
-    /// HTTP/1.1 only.
-    alone: TlsConnector,
+    Http2,
 }
 
 /// An open connection.
@@ -48,6 +53,9 @@ impl Dialer {
         tcp.set_keepalive(Some(KEEPALIVE));
         tcp.set_keepalive_interval(Some(KEEPALIVE / 6));
         tcp.set_keepalive_retries(Some(3));
+        // That is not asked while it has not acknowledged what was sent: a server that is gone has to be noticed then, too.
+        #[cfg(target_os = "linux")]
+        tcp.set_tcp_user_timeout(Some(KEEPALIVE));
         let speaking = |protocols: &[&[u8]]| {
             let mut tls = tls.clone();
             tls.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
@@ -57,15 +65,15 @@ impl Dialer {
             server: server.clone(),
             name,
             tcp,
-            shared: speaking(&[b"h2", b"http/1.1"]),
-            alone: speaking(&[b"http/1.1"]),
+            http2: speaking(&[b"h2", b"http/1.1"]),
+            http1: speaking(&[b"http/1.1"]),
         })
     }
 
-    pub(super) async fn dial(&self, carrier: Carrier) -> Result<Dialed, BoxError> {
-        let tls = match carrier {
-            Carrier::Shared => &self.shared,
-            Carrier::Alone => &self.alone,
+    pub(super) async fn dial(&self, speak: Speak) -> Result<Dialed, BoxError> {
+        let tls = match speak {
+            Speak::Http1 => &self.http1,
+            Speak::Http2 => &self.http2,
         };
         let connect = async {
             let tcp = self.tcp.clone().oneshot(self.server.clone()).await?;
@@ -81,5 +89,14 @@ impl Dialer {
         } else {
             Dialed::Http1(stream)
         })
+    }
+}
+
+impl Dialed {
+    /// Where only one of them can have been agreed on.
+    pub(super) fn into_io(self) -> TokioIo<TlsStream<TcpStream>> {
+        match self {
+            Self::Http1(io) | Self::Http2(io) => io,
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! Connections that are open, and the answers that stream from them.
 
 use std::{
+    fmt,
     future::poll_fn,
     pin::{Pin, pin},
     sync::{
-        Arc, Weak,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll},
@@ -12,7 +13,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderValue, Request, Response, Uri, header::HOST, uri::PathAndQuery};
+use http::{Request, Response};
 use hyper::{
     body::{Body as HttpBody, Frame, Incoming, SizeHint},
     client::conn::{TrySendError, http1, http2},
@@ -22,11 +23,11 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tower::BoxError;
 
-use super::{SendError, lane::Shared};
+use super::{
+    SendError,
+    plain::{Answering, absolute_form, origin_form},
+};
 use crate::body::Body;
-
-/// One request at a time.
-pub(super) struct Http1(http1::SendRequest<Body>);
 
 /// As many requests as both sides allow.
 pub(super) struct Http2 {
@@ -42,7 +43,15 @@ pub(super) struct Slot(Arc<Load>);
 #[derive(Debug)]
 pub struct Streaming {
     body: Incoming,
-    _slot: Option<Slot>,
+    by: By,
+}
+
+/// What carries an answer.
+enum By {
+    Stream(#[expect(dead_code, reason = "it is taken until the answer ends")] Slot),
+    Plain(Answering),
+    /// A connection that ends with it, or with what it becomes.
+    Alone,
 }
 
 #[derive(Debug)]
@@ -51,7 +60,7 @@ struct Load {
     limit: AtomicUsize,
 }
 
-type Io = TokioIo<TlsStream<TcpStream>>;
+pub(super) type Io = TokioIo<TlsStream<TcpStream>>;
 
 /// Most streams a connection is given, even if the server would take more: what is lost with it, and how much one
 /// connection's encryption has to carry, stays bounded.
@@ -70,48 +79,17 @@ const SETTINGS: Duration = Duration::from_secs(2);
 const PING: Duration = Duration::from_secs(20);
 const PONG: Duration = Duration::from_secs(10);
 
-impl Http1 {
-    pub(super) async fn open(io: Io) -> Result<Self, BoxError> {
-        let (sender, connection) = http1::handshake(io).await?;
-        tokio::spawn(connection.with_upgrades());
-        Ok(Self(sender))
-    }
-
-    pub(super) fn is_ready(&self) -> bool {
-        self.0.is_ready()
-    }
-
-    /// Goes back to the pool, if there is one, when the answer has been read to its end.
-    pub(super) async fn send(
-        mut self,
-        mut request: Request<Body>,
-        pool: Option<Weak<Shared>>,
-    ) -> Result<Response<Streaming>, SendError> {
-        let uri = request.uri().clone();
-        let host = uri
-            .authority()
-            .and_then(|host| HeaderValue::from_str(host.as_str()).ok());
-        host.map(|host| request.headers_mut().insert(HOST, host));
-        let path = uri.path_and_query().cloned().map(Uri::from);
-        *request.uri_mut() = path.unwrap_or_else(|| PathAndQuery::from_static("/").into());
-        let response = self.0.try_send_request(request).await.map_err(|error| {
-            let mut error = failed(error);
-            if let SendError::Unsent(back, _) = &mut error {
-                *back.uri_mut() = uri;
-            }
-            error
-        })?;
-        if let Some(pool) = pool {
-            tokio::spawn(async move {
-                if self.0.ready().await.is_ok()
-                    && let Some(pool) = pool.upgrade()
-                {
-                    pool.put_idle(self);
-                }
-            });
-        }
-        Ok(response.map(|body| Streaming { body, _slot: None }))
-    }
+/// Sends a request on a connection of its own.
+pub(super) async fn send_alone(io: Io, mut request: Request<Body>) -> Result<Response<Streaming>, SendError> {
+    let (mut sender, connection) = match http1::handshake(io).await {
+        Ok(opened) => opened,
+        Err(error) => return Err(SendError::Unsent(Box::new(request), error.into())),
+    };
+    tokio::spawn(connection.with_upgrades());
+    let uri = origin_form(&mut request);
+    let response = sender.try_send_request(request).await;
+    let response = response.map_err(|error| absolute_form(failed(error), uri))?;
+    Ok(response.map(|body| Streaming { body, by: By::Alone }))
 }
 
 impl Http2 {
@@ -183,8 +161,37 @@ impl Http2 {
         let response = self.sender.clone().try_send_request(request).await.map_err(failed)?;
         Ok(response.map(|body| Streaming {
             body,
-            _slot: Some(slot),
+            by: By::Stream(slot),
         }))
+    }
+}
+
+impl Streaming {
+    pub(super) fn plain(body: Incoming, mut answering: Answering) -> Self {
+        answering.ends_with(&body);
+        Self {
+            body,
+            by: By::Plain(answering),
+        }
+    }
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        let Self { body, by } = self;
+        if let By::Plain(answering) = by {
+            answering.leave(body);
+        }
+    }
+}
+
+impl fmt::Debug for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stream(_) => "Stream",
+            Self::Plain(_) => "Plain",
+            Self::Alone => "Alone",
+        })
     }
 }
 
@@ -199,7 +206,11 @@ impl HttpBody for Streaming {
     type Error = hyper::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        let Self { body, by } = &mut *self;
+        match by {
+            By::Plain(answering) => answering.poll_frame(body, cx),
+            By::Stream(_) | By::Alone => Pin::new(body).poll_frame(cx),
+        }
     }
 
     fn is_end_stream(&self) -> bool {
@@ -211,7 +222,7 @@ impl HttpBody for Streaming {
     }
 }
 
-fn failed(mut error: TrySendError<Request<Body>>) -> SendError {
+pub(super) fn failed(mut error: TrySendError<Request<Body>>) -> SendError {
     let back = error.take_message();
     let error = error.into_error();
     match back {

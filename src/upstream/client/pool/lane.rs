@@ -3,10 +3,7 @@
 //! Over HTTP/2 a connection carries as many requests as the server allows, and when all are full another one is opened:
 //! a node's open watches never stand in the way of its lease. Picking one takes no lock.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use arc_swap::ArcSwap;
 use http::{Request, Response};
@@ -14,11 +11,13 @@ use tower::BoxError;
 
 use super::{
     Dials, SendError, Streaming,
-    connection::{Http1, Http2, Slot},
+    connection::{Http2, Slot},
+    plain::Plain,
+    turn::{Turn, Turns},
 };
 use crate::{
     body::Body,
-    upstream::client::{Carrier, dial::Dialed},
+    upstream::client::dial::{Dialed, Speak},
 };
 
 /// Cheap to clone; clones share the connections.
@@ -28,21 +27,18 @@ pub(super) struct Lane(Arc<Shared>);
 pub(super) struct Shared {
     dials: Arc<Dials>,
     multiplexed: ArcSwap<Vec<Arc<Http2>>>,
-    /// HTTP/1.1 connections that carry nothing now, last used last.
-    idle: Mutex<Vec<(Instant, Http1)>>,
+    /// What the caller has of the connections that all share.
+    turns: Arc<Turns>,
     /// Held while a connection is opened that many may wait for; why the last one could not be.
     dialing: tokio::sync::Mutex<Option<(Instant, String)>>,
 }
 
 /// A connection that has room for one request.
 enum Ready {
-    Http1(Http1),
+    Http1(Box<Plain>),
     Http2(Arc<Http2>, Slot),
 }
 
-/// Shorter than kube-apiserver keeps an idle connection (90 s), so that a request seldom meets a closing one.
-const IDLE: Duration = Duration::from_secs(60);
-const MAX_IDLE: usize = 256;
 /// A connection that closes just when it is picked costs one more try; two in a row are bad luck.
 const TRIES: usize = 3;
 
@@ -52,54 +48,49 @@ impl Lane {
         Self(Arc::new(Shared {
             dials,
             multiplexed: ArcSwap::default(),
-            idle: Mutex::default(),
+            turns: Arc::default(),
             dialing: tokio::sync::Mutex::default(),
         }))
     }
 
+    /// Leave to use a connection that all share, if the caller has not had too many of them.
+    pub(super) fn turn(&self) -> Option<Turn> {
+        self.0.turns.take()
+    }
+
     /// Sends a request with an absolute URI.
-    pub(super) async fn send(
-        &self,
-        mut request: Request<Body>,
-        carrier: Carrier,
-    ) -> Result<Response<Streaming>, SendError> {
+    pub(super) async fn send(&self, mut request: Request<Body>) -> Result<Response<Streaming>, SendError> {
         let mut last: BoxError = "no connection stayed open".into();
         for _ in 0..TRIES {
-            let connection = match self.connection(carrier).await {
-                Ok(connection) => connection,
-                Err(error) => return Err(SendError::Unsent(Box::new(request), error)),
+            let ready = match self.pick() {
+                Some(ready) => Ok(ready),
+                // Seldom, and so large that every request would carry it along.
+                None => Box::pin(self.opened()).await,
             };
-            let sent = match connection {
-                Ready::Http2(connection, slot) => connection.send(request, slot).await,
-                Ready::Http1(connection) => {
-                    let pool = (carrier == Carrier::Shared).then(|| Arc::downgrade(&self.0));
-                    connection.send(request, pool).await
+            let sent = match ready {
+                Err(error) => return Err(SendError::Unsent(Box::new(request), error)),
+                Ok(Ready::Http2(connection, slot)) => connection.send(request, slot).await,
+                Ok(Ready::Http1(connection)) => {
+                    let sent = connection.send(request).await;
+                    sent.map(|(response, connection)| self.0.dials.answering(response, connection, None))
                 }
             };
             match sent {
                 // It was closing already; the next one may not be.
-                Err(SendError::Unsent(back, error)) => (request, last) = (*back, error),
+                Err(SendError::Unsent(back, error)) => {
+                    self.0.dials.idle.forget();
+                    (request, last) = (*back, error);
+                }
                 other => return other,
             }
         }
         Err(SendError::Unsent(Box::new(request), last))
     }
 
-    async fn connection(&self, carrier: Carrier) -> Result<Ready, BoxError> {
-        if carrier == Carrier::Alone {
-            return Box::pin(self.open(carrier)).await;
-        }
-        if let Some(ready) = self.pick() {
-            return Ok(ready);
-        }
-        // Seldom, and so large that every request would carry it along.
-        Box::pin(self.opened(carrier)).await
-    }
-
     /// A new one, or one that somebody else opens just now.
-    async fn opened(&self, carrier: Carrier) -> Result<Ready, BoxError> {
-        if self.0.dials.http1.load(Ordering::Relaxed) {
-            return self.open(carrier).await;
+    async fn opened(&self) -> Result<Ready, BoxError> {
+        if self.0.dials.is_http1() {
+            return self.open().await;
         }
         let asked = Instant::now();
         // One at a time: whoever waits here may find room on the connection that the one before has opened.
@@ -107,15 +98,15 @@ impl Lane {
         if let Some(ready) = self.pick() {
             return Ok(ready);
         }
-        if self.0.dials.http1.load(Ordering::Relaxed) {
+        if self.0.dials.is_http1() {
             drop(failed);
-            return self.open(carrier).await;
+            return self.open().await;
         }
         // Nor does everybody have to find out by himself that the server does not answer.
         if let Some((_, error)) = failed.as_ref().filter(|(at, _)| *at > asked) {
             return Err(error.clone().into());
         }
-        let opened = self.open(carrier).await;
+        let opened = self.open().await;
         *failed = opened
             .as_ref()
             .err()
@@ -129,17 +120,15 @@ impl Lane {
                 return Some(Ready::Http2(Arc::clone(connection), slot));
             }
         }
-        self.0.take_idle().map(Ready::Http1)
+        let idle = &self.0.dials.idle;
+        self.0.dials.is_http1().then(|| idle.take())?.map(Ready::Http1)
     }
 
-    async fn open(&self, carrier: Carrier) -> Result<Ready, BoxError> {
-        let dialed = self.0.dials.dialer.dial(carrier).await?;
-        if carrier == Carrier::Shared {
-            let http1 = matches!(dialed, Dialed::Http1(_));
-            self.0.dials.http1.store(http1, Ordering::Relaxed);
-        }
+    async fn open(&self) -> Result<Ready, BoxError> {
+        let dialed = self.0.dials.dialer.dial(Speak::Http2).await?;
+        self.0.dials.found(matches!(dialed, Dialed::Http1(_)));
         match dialed {
-            Dialed::Http1(io) => Ok(Ready::Http1(Http1::open(io).await?)),
+            Dialed::Http1(io) => Ok(Ready::Http1(Plain::open(io, None).await?)),
             Dialed::Http2(io) => {
                 let (connection, ended) = Http2::open(io).await?;
                 let slot = connection.reserve().ok_or("the server allows no streams")?;
@@ -163,25 +152,5 @@ impl Shared {
             let open = all.iter().filter(|connection| !connection.is_closed());
             open.chain(by).cloned().collect::<Vec<_>>()
         });
-    }
-
-    fn take_idle(&self) -> Option<Http1> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some((since, connection)) = idle.pop() {
-            if since.elapsed() > IDLE {
-                // Those below have waited even longer.
-                idle.clear();
-            } else if connection.is_ready() {
-                return Some(connection);
-            }
-        }
-        None
-    }
-
-    pub(super) fn put_idle(&self, connection: Http1) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < MAX_IDLE {
-            idle.push((Instant::now(), connection));
-        }
     }
 }
