@@ -144,7 +144,7 @@ impl Pipeline {
     }
 
     async fn handle(
-        &self,
+        self: &Arc<Self>,
         connection: &Arc<Connection>,
         request: Request<Incoming>,
         outcome: &mut Outcome,

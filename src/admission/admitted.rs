@@ -50,9 +50,26 @@ pub struct Admitted {
 }
 
 impl Payload {
+    /// How many bytes there are to look at.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Whole(body) | Self::Made(body, _) => body.len(),
+            Self::Stream(_) => 0,
+        }
+    }
+
+    /// The same to look at; of what streams there is nothing to see.
+    pub fn copy(&self) -> Self {
+        match self {
+            Self::Whole(body) => Self::Whole(body.clone()),
+            Self::Made(body, content_type) => Self::Made(body.clone(), content_type),
+            Self::Stream(_) => Self::default(),
+        }
+    }
+
     /// Larger than anything that nodes write all day.
     pub(super) fn is_large(&self) -> bool {
-        matches!(self, Self::Whole(body) | Self::Made(body, _) if body.len() > MAX_SETTLED)
+        self.weight() > MAX_SETTLED
     }
 
     /// To be sent. What was read whole can be sent again.
@@ -61,6 +78,12 @@ impl Payload {
             Self::Whole(body) | Self::Made(body, _) => Body::from(body.clone()),
             Self::Stream(body) => std::mem::take(body),
         }
+    }
+}
+
+impl Default for Payload {
+    fn default() -> Self {
+        Self::Stream(Body::default())
     }
 }
 

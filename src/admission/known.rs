@@ -51,6 +51,15 @@ pub struct Told {
     pub objects: Vec<(Wanted, Option<Fact>)>,
 }
 
+impl Told {
+    /// How many bytes there are to look at.
+    pub fn weight(&self) -> usize {
+        let read = self.read.iter().filter_map(|(_, object)| object.as_ref());
+        let stored = self.stored.iter().flatten();
+        read.chain(stored).chain(&self.rehearsed).map(Bytes::len).sum()
+    }
+}
+
 /// Names one object that has to be known.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Wanted {

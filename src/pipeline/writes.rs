@@ -3,7 +3,7 @@
 
 mod records;
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, mem, panic::resume_unwind, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
@@ -14,7 +14,11 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family},
     registry::Registry,
 };
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::{
+    sync::Semaphore,
+    task::spawn_blocking,
+    time::{Instant, sleep, timeout, timeout_at},
+};
 
 use self::records::GLANCE;
 use super::{
@@ -74,6 +78,11 @@ const QUESTIONS: u32 = 8;
 const MAX_OBJECTS: usize = 64;
 /// How long judging may take, with all that is asked for.
 const JUDGING: Duration = Duration::from_secs(30);
+/// Bytes that are judged between two requests of others: more than what kubelets write all day.
+const LIGHT: usize = 32 * 1024;
+/// For who judges more than that. Whoever has gone before his turn leaves nothing behind; and more at a time would only take the CPU from
+/// those who ask for little.
+static HEAVY: Semaphore = Semaphore::const_new(4);
 /// The largest object that etcd takes is half of that.
 const MAX_OBJECT: usize = 3 * 1024 * 1024;
 
@@ -104,7 +113,7 @@ impl Metrics {
 
 impl Pipeline {
     pub(super) async fn admit_and_forward(
-        &self,
+        self: &Arc<Self>,
         authorized: &Arc<Authorized>,
         mut payload: Payload,
         outcome: &mut Outcome,
@@ -153,14 +162,14 @@ impl Pipeline {
 
     /// Judges a request. For most nothing has to be asked, so that asking is kept apart.
     async fn settle(
-        &self,
+        self: &Arc<Self>,
         authorized: &Arc<Authorized>,
         payload: &mut Payload,
         trusted: bool,
         outcome: &Outcome,
     ) -> Result<Settled, Rejection> {
-        let told = Told::default();
-        match self.rule(authorized, payload, trusted, &told)? {
+        let mut told = Told::default();
+        match self.rule(authorized, payload, trusted, &mut told).await? {
             Ruling::Admitted(admitted) => Ok(Settled::Admitted(admitted, told)),
             Ruling::Unsure(unsure) => {
                 let inquire = self.inquire(authorized, payload, unsure, trusted, outcome);
@@ -170,8 +179,32 @@ impl Pipeline {
         }
     }
 
-    /// With what is known now.
-    fn rule(
+    /// With what is known now. What takes long holds nobody up who shares the thread.
+    async fn rule(
+        self: &Arc<Self>,
+        authorized: &Arc<Authorized>,
+        payload: &mut Payload,
+        trusted: bool,
+        told: &mut Told,
+    ) -> Result<Ruling, Rejection> {
+        if payload.weight() + told.weight() <= LIGHT {
+            return self.rule_here(authorized, payload, trusted, told);
+        }
+        let late = |_| Rejection::too_many_requests("many large requests are being judged");
+        let place = timeout(JUDGING, HEAVY.acquire()).await.map_err(late)?;
+        let (pipeline, authorized) = (Arc::clone(self), Arc::clone(authorized));
+        let mut work = (mem::take(payload), mem::take(told));
+        let judged = apart(move || {
+            let _place = place;
+            let (payload, told) = &mut work;
+            (pipeline.rule_here(&authorized, payload, trusted, told), work)
+        });
+        let (ruling, work) = judged.await?;
+        (*payload, *told) = work;
+        ruling
+    }
+
+    fn rule_here(
         &self,
         authorized: &Arc<Authorized>,
         payload: &mut Payload,
@@ -188,7 +221,7 @@ impl Pipeline {
 
     /// Judges a request that nobody is sure of, with all that has to be asked for it.
     async fn inquire(
-        &self,
+        self: &Arc<Self>,
         authorized: &Arc<Authorized>,
         payload: &mut Payload,
         mut unsure: Unsure,
@@ -216,7 +249,7 @@ impl Pipeline {
                     told.stored = None;
                 }
             }
-            unsure = match self.rule(authorized, payload, trusted, &told)? {
+            unsure = match self.rule(authorized, payload, trusted, &mut told).await? {
                 Ruling::Admitted(admitted) => return Ok(Settled::Admitted(admitted, told)),
                 Ruling::Unsure(unsure) => unsure,
             };
@@ -341,6 +374,16 @@ impl Pipeline {
             }
         }
         Ok(None)
+    }
+}
+
+/// Does something on a thread that serves nobody.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Rejection> {
+    match spawn_blocking(work).await {
+        Ok(done) => Ok(done),
+        // As if it had happened here.
+        Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+        Err(_) => Err(Rejection::internal("the gate ends while a request is judged")),
     }
 }
 
