@@ -1,8 +1,8 @@
 //! Threads that serve connections, each with a runtime of its own.
 //!
 //! A connection stays where it was put, with all that is asked and answered on it: what belongs to one request is done by one
-//! thread, in whose caches it is, and nobody wakes another thread for it. On a runtime that shares its work, a read cost a fifth
-//! more and waited longer (docs/performance.md). In return, who takes long holds up those of its thread: what may, goes elsewhere.
+//! thread, in whose caches it is, and nobody wakes another thread for it (docs/performance.md has what that was found to gain, and how
+//! surely). In return, who takes long holds up those of its thread: what may, goes elsewhere.
 
 use std::{io, num::NonZero, sync::Arc, thread};
 
