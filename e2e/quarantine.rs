@@ -15,7 +15,7 @@ use test_case::test_case;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::gate::{
-    Answer, FORWARD, Gate, Process, admin, connect, get, operator, ready, scopegate, send, with_admin_tls,
+    Answer, FORWARD, Gate, Process, admin, connect, eventually, get, operator, ready, scopegate, send, with_admin_tls,
 };
 
 const OWN_SECRET: &str = "/api/v1/namespaces/default/secrets/secret-of-web-on-node-a";
@@ -542,12 +542,12 @@ async fn operators_are_known_by_their_certificates() {
         let (printed, code) = by("mallory", wish);
         assert!(code == 1 && printed.contains("401"), "{printed}");
     }
-    let log = std::fs::read_to_string(site.file("audit.log")).unwrap();
-    let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let event = events
-        .into_iter()
-        .find(|event| event["requestURI"] == "/quarantine" && event["responseStatus"]["code"] == 200)
-        .unwrap();
+    let event = eventually("the audit event", || {
+        let log = std::fs::read_to_string(site.file("audit.log")).unwrap();
+        let mut events = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        events.find(|event| event["requestURI"] == "/quarantine" && event["responseStatus"]["code"] == 200)
+    })
+    .await;
     assert_eq!(event["user"]["username"], "alice");
 }
 
