@@ -50,6 +50,7 @@ use crate::{
     },
     ready::{Pending, Ready},
     server::{self, Limits, Peer, Server, Transport, Workers},
+    threads::{Haste, Thread},
     upstream::{self, Upstream},
     watch::{self, Graph},
     why::{Known, View},
@@ -59,6 +60,8 @@ use crate::{
 pub struct Bound {
     serving: Server,
     workers: Arc<Workers>,
+    /// Has all that keeps the graphs as upstream is.
+    following: Thread,
     serving_tls: Transport,
     admin: Server,
     admin_tls: Transport,
@@ -131,13 +134,15 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
         .with_context(|| format!("cannot write audit events to {}", config.audit.target))?;
 
     let ready = files.background.ready.clone();
-    let (graph, informers) = watch::start(upstream.line(), &config.graph.watch, &ready);
-    let (seeds, garden_informers) = match watch::start_seeds(upstream.line(), &config.graph.watch, &ready) {
+    let haste = Haste::default();
+    let following = Thread::start_resting("following", &haste).context("cannot start a thread for informers")?;
+    let (graph, informers) = watch::start(upstream.line(), &config.graph.watch, &ready, &haste);
+    let (seeds, garden_informers) = match watch::start_seeds(upstream.line(), &config.graph.watch, &ready, &haste) {
         Some((seeds, informers)) => (Some(seeds), informers),
         None => (None, Vec::new()),
     };
     for (name, informer) in informers.into_iter().chain(garden_informers) {
-        files.background.spawn(name, informer);
+        files.background.spawn_on(following.runtime(), name, informer);
     }
 
     let ward_metrics = ward::Metrics::default();
@@ -178,6 +183,7 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     Ok(Bound {
         serving,
         workers,
+        following,
         serving_tls,
         admin,
         admin_tls,
@@ -368,6 +374,7 @@ impl Bound {
             .await;
 
         self.background.stop().await;
+        drop(self.following);
         // The last that could still write an audit event.
         drop(stopping);
         drop(stop_admin);

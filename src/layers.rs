@@ -7,6 +7,7 @@ const RANKS: &[(&str, u8)] = &[
     ("api", 0),
     ("json", 0),
     ("rules", 0),
+    ("threads", 0),
     ("body", 1),
     ("caller", 1),
     ("decision", 1),

@@ -5,10 +5,11 @@
 //!
 //! Modules stand in order of rank; each imports only lower ranks, and `layers` holds it to that.
 
-// 0: words
+// 0: words, and what everything runs on
 pub mod api;
 pub mod json;
 pub mod rules;
+pub mod threads;
 
 // 1: leaves
 pub mod body;

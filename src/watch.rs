@@ -42,6 +42,7 @@ use crate::{
         SecretBinding, Seed, SeedClientRequest, ServiceAccount, Shoot, Snapshot, VolumeAttachment, Watched,
     },
     ready::Ready,
+    threads::Haste,
 };
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -124,20 +125,20 @@ pub fn watched(config: &Config) -> impl Iterator<Item = WatchedResource> {
 
 /// The graph of nodes, which is empty until the tasks run. Readiness waits for each informer that is vital by its name, such as
 /// `informer-pods`.
-pub fn start(upstream: Upstream, config: &Config, ready: &Ready) -> (Graph, Vec<Task>) {
-    start_graph(Anchor::Node, &kinds(config), upstream, config, ready)
+pub fn start(upstream: Upstream, config: &Config, ready: &Ready, haste: &Haste) -> (Graph, Vec<Task>) {
+    start_graph(Anchor::Node, &kinds(config), (upstream, haste), config, ready)
 }
 
 /// The graph of seeds, if there are any. It has informers of its own, so that neither graph waits for what only the other needs.
-pub fn start_seeds(upstream: Upstream, config: &Config, ready: &Ready) -> Option<(Graph, Vec<Task>)> {
+pub fn start_seeds(upstream: Upstream, config: &Config, ready: &Ready, haste: &Haste) -> Option<(Graph, Vec<Task>)> {
     let kinds = garden_kinds(config.seeds?);
-    Some(start_graph(Anchor::Seed, &kinds, upstream, config, ready))
+    Some(start_graph(Anchor::Seed, &kinds, (upstream, haste), config, ready))
 }
 
 fn start_graph(
     anchor: Anchor,
     kinds: &[(Informed, Run)],
-    upstream: Upstream,
+    (upstream, haste): (Upstream, &Haste),
     config: &Config,
     ready: &Ready,
 ) -> (Graph, Vec<Task>) {
@@ -156,6 +157,7 @@ fn start_graph(
         changes,
         metrics: metrics.clone(),
         stale_after: config.stale_after,
+        haste: haste.clone(),
     };
     let informers = kinds.iter().zip(state.owns());
     let mut tasks: Vec<Task> = informers

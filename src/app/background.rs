@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
-use tokio::task::JoinSet;
+use tokio::{runtime::Handle, task::JoinSet};
 use tracing::error;
 
 use crate::ready::Ready;
@@ -19,8 +19,18 @@ impl Background {
     /// Without one of these the gate would go on with old files or old rights, and nobody would know. So a task that fails
     /// takes readiness with it.
     pub(super) fn spawn(&mut self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
+        self.spawn_on(&Handle::current(), name, task);
+    }
+
+    /// The same, elsewhere.
+    pub(super) fn spawn_on(
+        &mut self,
+        runtime: &Handle,
+        name: &'static str,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) {
         let ready = self.ready.clone();
-        self.tasks.spawn(async move {
+        let task = async move {
             if AssertUnwindSafe(task).catch_unwind().await.is_err() {
                 error!(
                     task = name,
@@ -29,7 +39,8 @@ impl Background {
                 let _failed = ready.task(name);
                 std::future::pending::<()>().await;
             }
-        });
+        };
+        self.tasks.spawn_on(task, runtime);
     }
 
     pub(super) async fn stop(mut self) {

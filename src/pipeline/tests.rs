@@ -20,6 +20,7 @@ use crate::{
     quarantine::Quarantine,
     ready::Ready,
     rules::Modes,
+    threads::Haste,
     upstream::{self, Client, Clients},
     watch,
 };
@@ -150,7 +151,12 @@ pub(super) fn pipeline(audit_id: Option<&str>) -> Fixture {
     let ca = Authority::new("ca").unwrap();
     let client_ca = ClientCa::from_pem(ca.certificate.as_bytes(), Options { uid: true }).unwrap();
     let upstream = nowhere();
-    let (graph, _) = watch::start(upstream.line(), &watch::Config::default(), &Ready::default());
+    let (graph, _) = watch::start(
+        upstream.line(),
+        &watch::Config::default(),
+        &Ready::default(),
+        &Haste::default(),
+    );
     let reads = live::Limits {
         burst: 1,
         per_second: 1,

@@ -6,10 +6,9 @@
 
 use std::{io, num::NonZero, sync::Arc, thread};
 
-use tokio::{
-    runtime::{Builder, Handle},
-    sync::oneshot,
-};
+use tokio::runtime::Handle;
+
+use crate::threads::Thread;
 
 /// At least one thread. They end when this is dropped, and whatever is still under way there with them.
 #[derive(Debug)]
@@ -17,11 +16,9 @@ pub struct Workers(Vec<Worker>);
 
 #[derive(Debug)]
 struct Worker {
-    runtime: Handle,
+    thread: Thread,
     /// Held by everything that was put there.
     load: Arc<()>,
-    /// Ends it when it is dropped.
-    _running: oneshot::Sender<()>,
 }
 
 /// Something that was put there, until it is dropped.
@@ -36,30 +33,21 @@ impl Workers {
     }
 
     pub fn runtimes(&self) -> Vec<Handle> {
-        self.0.iter().map(|worker| worker.runtime.clone()).collect()
+        self.0.iter().map(|worker| worker.thread.runtime().clone()).collect()
     }
 
     /// The one that has least, which has one more now.
     pub(super) fn pick(&self) -> Option<(&Handle, Load)> {
         let least = self.0.iter().min_by_key(|worker| Arc::strong_count(&worker.load))?;
-        Some((&least.runtime, Load(Arc::clone(&least.load))))
+        Some((least.thread.runtime(), Load(Arc::clone(&least.load))))
     }
 }
 
 impl Worker {
     fn start(at: usize) -> io::Result<Self> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let (running, ended) = oneshot::channel();
-        let handle = runtime.handle().clone();
-        thread::Builder::new().name(format!("serving-{at}")).spawn(move || {
-            // Nothing is ever sent.
-            let _ = runtime.block_on(ended);
-            runtime.shutdown_background();
-        })?;
         Ok(Self {
-            runtime: handle,
+            thread: Thread::start(&format!("serving-{at}"))?,
             load: Arc::default(),
-            _running: running,
         })
     }
 }
@@ -80,18 +68,5 @@ mod tests {
         assert_ne!(first, second);
         drop(load);
         assert_eq!(picked(&workers).0, first, "which has none any more");
-    }
-
-    #[test]
-    fn what_is_under_way_ends_with_them() {
-        let workers = Workers::start().unwrap();
-        let (kept, ended) = std::sync::mpsc::channel::<()>();
-        let (runtime, _load) = workers.pick().unwrap();
-        runtime.spawn(async move {
-            let _kept = kept;
-            std::future::pending::<()>().await;
-        });
-        drop((_load, workers));
-        assert!(ended.recv().is_err(), "or this would wait for ever");
     }
 }

@@ -48,13 +48,13 @@ impl Upstream {
         Ok((code, serde_json::from_slice(&body).unwrap_or(Value::Null)))
     }
 
-    /// For a client of its own kind that asks as the gate itself. Answers are handed on as they come.
+    /// For informers, which ask as the gate itself, on connections that have nothing else. Answers are handed on as they come.
     pub fn line(&self) -> Line {
         let upstream = self.clone();
         BoxCloneSyncService::new(service_fn(move |request: Request<()>| {
             let clients = upstream.clients.load_full();
             async move {
-                let response = clients.own.ask(request.map(|()| Body::default())).await?;
+                let response = clients.own.follow(request.map(|()| Body::default())).await?;
                 Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()))
             }
         }))

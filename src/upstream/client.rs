@@ -123,9 +123,14 @@ impl Client {
         Err(ClientError::Unsent(last))
     }
 
-    /// Sends a request of one's own.
+    /// Sends a request of one's own, whose answer ends by itself.
     pub async fn ask(&self, request: Request<Body>) -> Result<Response<Streaming>, ClientError> {
         self.send(request, Affinity::of(""), Carrier::Stream).await
+    }
+
+    /// The same for what may go on. Its connections are those of nobody else: the thread that opens them is seldom awake.
+    pub async fn follow(&self, request: Request<Body>) -> Result<Response<Streaming>, ClientError> {
+        self.send(request, Affinity::of("\n"), Carrier::Stream).await
     }
 
     /// The same client, but to one of its servers alone.

@@ -23,7 +23,10 @@ use super::{
     state::Own,
     writer::{Change, Changes, Seen},
 };
-use crate::graph::Watched;
+use crate::{
+    graph::Watched,
+    threads::{Haste, Hasty},
+};
 
 /// What every informer has to do with.
 #[derive(Clone)]
@@ -32,6 +35,8 @@ pub(super) struct Surroundings {
     pub(super) changes: Changes,
     pub(super) metrics: Metrics,
     pub(super) stale_after: Duration,
+    /// Of the thread that all of them run on.
+    pub(super) haste: Haste,
 }
 
 pub(super) struct Informer<T> {
@@ -44,6 +49,8 @@ pub(super) struct Informer<T> {
     seen: Seen,
     /// What was listed and not told yet.
     waiting: Vec<(Instant, Change)>,
+    /// As long as there is a list to be read.
+    hasty: Option<Hasty>,
     slim: PhantomData<fn() -> T>,
 }
 
@@ -64,6 +71,7 @@ impl<T: Watched> Informer<T> {
         Self {
             collection,
             own,
+            hasty: Some(around.haste.make()),
             around,
             backoff: Backoff::new(),
             streaming: true,
@@ -143,6 +151,7 @@ impl<T: Watched> Informer<T> {
                 }
                 Some(Ok(Event::Init)) => {
                     begun = true;
+                    self.hasty.get_or_insert_with(|| self.around.haste.make());
                     self.seen.clear();
                     self.waiting.clear();
                 }
@@ -209,6 +218,7 @@ impl<T: Watched> Informer<T> {
 
     async fn listed(&mut self) -> Result<(), Unheard> {
         self.tell().await?;
+        self.hasty = None;
         self.around.metrics.listed(self.collection);
         let seen = std::mem::take(&mut self.seen);
         let listed = Change::Listed(T::KIND, seen, self.own.listed());

@@ -18,7 +18,7 @@ struct Gate {
 /// Before a server, which sends a bookmark twice a minute.
 fn gate(server: &Server, config: &Config) -> Gate {
     let ready = Ready::default();
-    let (graph, tasks) = start(server.upstream(), config, &ready);
+    let (graph, tasks) = start(server.upstream(), config, &ready, &Haste::default());
     let mut running: JoinSet<()> = tasks.into_iter().map(|(_, task)| task).collect();
     let beating = server.clone();
     running.spawn(async move {
@@ -428,8 +428,8 @@ async fn the_manifests_grant_what_is_watched() {
     assert_eq!(counts, [12, 12]);
     // Each of these is a task, and no two have the same name.
     let server = Server::new(Streaming::Known);
-    let (_, tasks) = start(server.upstream(), &config, &Ready::default());
-    let (_, garden_tasks) = start_seeds(server.upstream(), &config, &Ready::default()).unwrap();
+    let (_, tasks) = start(server.upstream(), &config, &Ready::default(), &Haste::default());
+    let (_, garden_tasks) = start_seeds(server.upstream(), &config, &Ready::default(), &Haste::default()).unwrap();
     let names = tasks.iter().chain(&garden_tasks).map(|(name, _)| *name);
     let names: std::collections::BTreeSet<&str> = names.collect();
     assert_eq!(names.len(), tasks.len() + garden_tasks.len());
