@@ -7,7 +7,7 @@ mod metrics;
 mod recorded;
 mod refusal;
 
-use std::{borrow::Cow, net::SocketAddr, sync::Arc, time::Instant};
+use std::{borrow::Cow, cell::RefCell, net::SocketAddr, sync::Arc, time::Instant};
 
 use aws_lc_rs::rand;
 use http::{
@@ -422,11 +422,23 @@ fn audit_id<B>(request: &Request<B>) -> String {
     sent.filter(plain).map_or_else(new_id, str::to_owned)
 }
 
-/// Random bytes of the process's own generator: the system's would be a call into the kernel for every request.
+/// Random bytes of the process's own generator, many at a time: the system's would be a call into the kernel for every request, and
+/// of this one most of what it does is to begin.
 fn new_id() -> String {
-    let mut random = [0; 16];
-    match rand::fill(&mut random) {
-        Ok(()) => uuid::Builder::from_random_bytes(random).into_uuid().to_string(),
-        Err(_) => Uuid::new_v4().to_string(),
+    const IDS: usize = 32;
+    thread_local! {
+        static DRAWN: RefCell<Vec<[u8; 16]>> = const { RefCell::new(Vec::new()) };
+    }
+    let drawn = DRAWN.with_borrow_mut(|drawn| {
+        if drawn.is_empty() {
+            let mut random = [0; 16 * IDS];
+            rand::fill(&mut random).ok()?;
+            drawn.extend_from_slice(random.as_chunks().0);
+        }
+        drawn.pop()
+    });
+    match drawn {
+        Some(random) => uuid::Builder::from_random_bytes(random).into_uuid().to_string(),
+        None => Uuid::new_v4().to_string(),
     }
 }
