@@ -125,8 +125,12 @@ async fn a_client_that_leaves_before_the_answer_is_audited() {
         .write_all(b"GET /apis HTTP/1.1\r\nHost: x\r\n\r\n")
         .await
         .unwrap();
-    // The gate waits for upstream once it has connected there: first to see whether it is up, then with the request.
-    let _waiting = [silent.accept().await.unwrap(), silent.accept().await.unwrap()];
+    // The gate waits for upstream once it has connected there: to see whether it is up, to follow it, and with the request.
+    let _waiting = [
+        silent.accept().await.unwrap(),
+        silent.accept().await.unwrap(),
+        silent.accept().await.unwrap(),
+    ];
     drop(stream);
     let event = gate.event_where(|event| event["requestURI"] == "/apis").await;
     assert_eq!(event["annotations"]["scopegate.dev/end"], "client-gone");
