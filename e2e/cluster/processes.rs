@@ -9,6 +9,7 @@ use std::{
 };
 
 use http::{Request, StatusCode};
+use tokio::net::TcpStream;
 
 use super::{Cluster, Guard};
 use crate::{gate::try_send, release};
@@ -28,6 +29,12 @@ impl Cluster {
                 .args(["--unsafe-no-fsync", "--log-level", "error"]),
             "etcd.log",
         );
+        // On a slow disk it may take longer than an API server waits for it.
+        let began = Instant::now();
+        while TcpStream::connect(etcd).await.is_err() {
+            self.are_running("etcd.log", began);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
         self.serve(assets, self.api).await;
     }
 
@@ -113,13 +120,18 @@ impl Cluster {
             if answer.is_ok_and(|answer| answer.code == StatusCode::OK) {
                 return;
             }
-            let ended = |(_, child): &mut (SocketAddr, Child)| child.try_wait().unwrap().is_some();
-            if self.children.lock().unwrap().iter_mut().any(ended) || began.elapsed() > START {
-                let log = fs::read_to_string(self.file(&self.log_of(address))).unwrap_or_default();
-                let tail: Vec<&str> = log.lines().rev().take(20).collect();
-                panic!("the cluster did not start:\n{}", tail.join("\n"));
-            }
+            self.are_running(&self.log_of(address), began);
             tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Or the test ends, with what the log says last.
+    fn are_running(&self, log: &str, began: Instant) {
+        let ended = |(_, child): &mut (SocketAddr, Child)| child.try_wait().unwrap().is_some();
+        if self.children.lock().unwrap().iter_mut().any(ended) || began.elapsed() > START {
+            let log = fs::read_to_string(self.file(log)).unwrap_or_default();
+            let tail: Vec<&str> = log.lines().rev().take(20).collect();
+            panic!("the cluster did not start:\n{}", tail.join("\n"));
         }
     }
 }
