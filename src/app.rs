@@ -137,12 +137,13 @@ pub async fn build(config: Config, level: Level) -> anyhow::Result<Bound> {
     let haste = Haste::default();
     let following = Thread::start_resting("following", &haste).context("cannot start a thread for informers")?;
     let (graph, informers) = watch::start(upstream.line(), &config.graph.watch, &ready, &haste);
-    let (seeds, garden_informers) = match watch::start_seeds(upstream.line(), &config.graph.watch, &ready, &haste) {
-        Some((seeds, informers)) => (Some(seeds), informers),
-        None => (None, Vec::new()),
-    };
-    for (name, informer) in informers.into_iter().chain(garden_informers) {
-        files.background.spawn_on(following.runtime(), name, informer);
+    let (seeds, garden_informers) = watch::start_seeds(upstream.line(), &config.graph.watch, &ready, &haste).unzip();
+    for tasks in [informers].into_iter().chain(garden_informers) {
+        for (name, task) in tasks.following {
+            files.background.spawn_on(following.runtime(), name, task);
+        }
+        let (name, task) = tasks.freshness;
+        files.background.spawn(name, task);
     }
 
     let ward_metrics = ward::Metrics::default();

@@ -31,15 +31,18 @@ pub struct Haste(Arc<AtomicUsize>);
 #[derive(Debug)]
 pub struct Hasty(Haste);
 
-/// When a thread last began to wait for something to do.
+/// When a thread last began to wait for something to do, and when it had something, in microseconds since it began.
 struct Rest {
     began: Instant,
     waited: AtomicU64,
+    woke: AtomicU64,
     haste: Haste,
 }
 
 /// From one time that a thread waits for something to do to the next, at least.
 const REST: Duration = Duration::from_millis(5);
+/// Who has worked for so long since it woke does not rest: there is much to do, and more may wait until what has come is taken up.
+const MUCH: Duration = Duration::from_micros(300);
 
 impl Thread {
     pub fn start(name: &str) -> io::Result<Self> {
@@ -47,15 +50,21 @@ impl Thread {
     }
 
     /// A thread for what is told much and often. Most of what little news costs is to wake up for it, so the thread does not do
-    /// that more often than [`REST`] says: what comes meanwhile waits in the kernel, and is taken up together. Who comes alone is
+    /// that more often than every 5 ms: what comes meanwhile waits in the kernel, and is taken up together. Who comes alone is
     /// heard at once.
     pub fn start_resting(name: &str, haste: &Haste) -> io::Result<Self> {
-        let rest = Rest {
+        let resting = Arc::new(Rest {
             began: Instant::now(),
             waited: AtomicU64::new(0),
+            woke: AtomicU64::new(0),
             haste: haste.clone(),
-        };
-        Self::run(name, Builder::new_current_thread().on_thread_park(move || rest.rest()))
+        });
+        let waking = Arc::clone(&resting);
+        let mut runtime = Builder::new_current_thread();
+        runtime
+            .on_thread_park(move || resting.rest())
+            .on_thread_unpark(move || waking.woke.store(waking.now(), Ordering::Relaxed));
+        Self::run(name, &mut runtime)
     }
 
     fn run(name: &str, runtime: &mut Builder) -> io::Result<Self> {
@@ -93,25 +102,36 @@ impl Drop for Hasty {
 
 impl Rest {
     fn rest(&self) {
-        let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed));
-        let left = (waited + REST).saturating_sub(self.began.elapsed());
-        if !left.is_zero() && self.haste.0.load(Ordering::Relaxed) == 0 {
+        let left = self.left(self.now());
+        if !left.is_zero() {
             thread::sleep(left);
         }
-        let now = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.waited.store(now, Ordering::Relaxed);
+        self.waited.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// How long it rests, if it has nothing to do now.
+    fn left(&self, now: u64) -> Duration {
+        let since = |then: &AtomicU64| Duration::from_micros(now.saturating_sub(then.load(Ordering::Relaxed)));
+        if since(&self.woke) >= MUCH || self.haste.0.load(Ordering::Relaxed) > 0 {
+            return Duration::ZERO;
+        }
+        REST.saturating_sub(since(&self.waited))
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::mpsc;
+    use test_case::test_case;
 
     use super::*;
 
     #[test]
     fn what_is_under_way_ends_with_it() {
-        let thread = Thread::start("test").unwrap();
+        let thread = Thread::start_resting("test", &Haste::default()).unwrap();
         let (kept, ended) = std::sync::mpsc::channel::<()>();
         thread.runtime().spawn(async move {
             let _kept = kept;
@@ -121,33 +141,22 @@ mod tests {
         assert!(ended.recv().is_err(), "or this would wait for ever");
     }
 
-    /// How often the receiver of much news is woken for it.
-    fn wakes(haste: &Haste) -> usize {
-        const NEWS: usize = 200;
-        let thread = Thread::start_resting("test", haste).unwrap();
-        let (news, mut heard) = mpsc::unbounded_channel();
-        let told = thread.runtime().spawn(async move {
-            let (mut batch, mut wakes) = (Vec::new(), 0);
-            while heard.recv_many(&mut batch, NEWS).await > 0 {
-                wakes += 1;
-            }
-            wakes
-        });
-        for number in 0..NEWS {
-            news.send(number).unwrap();
-            thread::sleep(Duration::from_micros(500));
-        }
-        drop(news);
-        let runtime = Builder::new_current_thread().build().unwrap();
-        runtime.block_on(told).unwrap()
-    }
-
-    #[test]
-    fn little_news_is_taken_up_together_unless_somebody_is_in_a_hurry() {
+    #[test_case(0, 1_000_000, 1_000_020 => 0; "who comes alone")]
+    #[test_case(999_000, 1_000_000, 1_000_020 => 3980; "who comes soon after another")]
+    #[test_case(999_000, 1_000_000, 1_000_300 => 0; "much to do")]
+    fn a_thread_rests(waited: u64, woke: u64, now: u64) -> u128 {
         let haste = Haste::default();
-        let resting = wakes(&haste);
-        let _hasty = haste.make();
-        let hurried = wakes(&haste);
-        assert!(resting < hurried, "{resting} wakes with rest, {hurried} without");
+        let rest = Rest {
+            began: Instant::now(),
+            waited: AtomicU64::new(waited),
+            woke: AtomicU64::new(woke),
+            haste: haste.clone(),
+        };
+        let left = rest.left(now);
+        let hasty = haste.make();
+        assert_eq!(rest.left(now), Duration::ZERO, "while somebody is in a hurry");
+        drop(hasty);
+        assert_eq!(rest.left(now), left);
+        left.as_micros()
     }
 }

@@ -87,6 +87,14 @@ pub struct Published(watch::Receiver<u64>);
 /// Something that has to run for as long as the graph is used, and its name.
 pub type Task = (&'static str, Pin<Box<dyn Future<Output = ()> + Send>>);
 
+/// All that has to.
+pub struct Tasks {
+    /// On the thread whose haste it is.
+    pub following: Vec<Task>,
+    /// Elsewhere: it notices if that thread has stopped.
+    pub freshness: Task,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -125,12 +133,12 @@ pub fn watched(config: &Config) -> impl Iterator<Item = WatchedResource> {
 
 /// The graph of nodes, which is empty until the tasks run. Readiness waits for each informer that is vital by its name, such as
 /// `informer-pods`.
-pub fn start(upstream: Upstream, config: &Config, ready: &Ready, haste: &Haste) -> (Graph, Vec<Task>) {
+pub fn start(upstream: Upstream, config: &Config, ready: &Ready, haste: &Haste) -> (Graph, Tasks) {
     start_graph(Anchor::Node, &kinds(config), (upstream, haste), config, ready)
 }
 
 /// The graph of seeds, if there are any. It has informers of its own, so that neither graph waits for what only the other needs.
-pub fn start_seeds(upstream: Upstream, config: &Config, ready: &Ready, haste: &Haste) -> Option<(Graph, Vec<Task>)> {
+pub fn start_seeds(upstream: Upstream, config: &Config, ready: &Ready, haste: &Haste) -> Option<(Graph, Tasks)> {
     let kinds = garden_kinds(config.seeds?);
     Some(start_graph(Anchor::Seed, &kinds, (upstream, haste), config, ready))
 }
@@ -141,7 +149,7 @@ fn start_graph(
     (upstream, haste): (Upstream, &Haste),
     config: &Config,
     ready: &Ready,
-) -> (Graph, Vec<Task>) {
+) -> (Graph, Tasks) {
     let state = State::new(kinds.iter().map(|(watched, _)| *watched), config);
     let metrics = Metrics::default();
     let (writer, changes) = Writer::new(anchor, Arc::clone(&state), metrics.clone());
@@ -160,7 +168,7 @@ fn start_graph(
         haste: haste.clone(),
     };
     let informers = kinds.iter().zip(state.owns());
-    let mut tasks: Vec<Task> = informers
+    let mut following: Vec<Task> = informers
         .map(|((watched, run), own)| {
             let collection = watched.collection;
             (collection.task, run(collection, own, around.clone()))
@@ -170,13 +178,13 @@ fn start_graph(
         Anchor::Node => ("graph-writer", "graph-freshness"),
         Anchor::Seed => ("seed-graph-writer", "seed-graph-freshness"),
     };
-    tasks.push((write, Box::pin(writer.run())));
+    following.push((write, Box::pin(writer.run())));
     let pending = kinds
         .iter()
         .map(|(watched, _)| watched.vital.then(|| ready.task(watched.collection.task)));
     let keep_ready = state.keep_ready(ready.clone(), pending.collect(), metrics);
-    tasks.push((freshness, Box::pin(keep_ready)));
-    (graph, tasks)
+    let freshness: Task = (freshness, Box::pin(keep_ready));
+    (graph, Tasks { following, freshness })
 }
 
 fn kinds(config: &Config) -> Vec<(Informed, Run)> {

@@ -236,6 +236,8 @@ impl<T: Watched> Informer<T> {
     }
 
     async fn failed(&mut self, why: &str) {
+        // It may for ever, and nobody else is to lose by that.
+        self.hasty = None;
         self.around.metrics.failed(self.collection);
         warn!(
             informer = self.collection.resource,
