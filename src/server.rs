@@ -3,6 +3,7 @@
 //! [`Server::bind`] first, then [`Server::run`]: the caller learns the address, or why there is none, before
 //! anything is served.
 
+mod ahead;
 mod connection;
 mod life;
 mod limits;
@@ -24,6 +25,7 @@ use tokio::{
 use tracing::{debug, error, info, warn};
 
 pub use self::{
+    ahead::Ahead,
     connection::{Hangup, Transport},
     life::Takeover,
     limits::{Counted, Limits, PerClient},

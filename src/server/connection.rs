@@ -29,7 +29,7 @@ use tokio_rustls::TlsAcceptor;
 use tracing::debug;
 
 use super::{
-    Peer,
+    Ahead, Peer,
     life::{Life, Takeover},
     limits::Limits,
     metrics::Open,
@@ -102,7 +102,7 @@ pub(super) async fn serve<N, S, B>(
             return http(stream, Protocol::Http1, limits, new_service(peer), draining, &open).await;
         }
     };
-    match timeout(limits.handshake, TlsAcceptor::from(config).accept(stream)).await {
+    match timeout(limits.handshake, TlsAcceptor::from(config).accept(Ahead::new(stream))).await {
         Err(_) => {
             open.failed("handshake-timeout");
             debug!(peer = %address, deadline = ?limits.handshake, "TLS handshake not finished in time");

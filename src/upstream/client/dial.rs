@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Duration};
 use http::Uri;
 use hyper_util::{client::legacy::connect::HttpConnector, rt::TokioIo};
 use rustls::{ClientConfig, pki_types::ServerName};
-use tokio::{net::TcpStream, time::timeout};
+use tokio::time::timeout;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 use tower::{BoxError, ServiceExt as _};
 
-use crate::upstream::Error;
+use crate::{server::Ahead, upstream::Error};
 
 #[derive(Clone)]
 pub(super) struct Dialer {
@@ -30,8 +30,8 @@ pub(super) enum Speak {
 
 /// An open connection.
 pub(super) enum Dialed {
-    Http1(TokioIo<TlsStream<TcpStream>>),
-    Http2(TokioIo<TlsStream<TcpStream>>),
+    Http1(TokioIo<TlsStream<Ahead>>),
+    Http2(TokioIo<TlsStream<Ahead>>),
 }
 
 /// Until TLS is established.
@@ -77,7 +77,7 @@ impl Dialer {
         };
         let connect = async {
             let tcp = self.tcp.clone().oneshot(self.server.clone()).await?;
-            let stream = tls.connect(self.name.clone(), tcp.into_inner()).await?;
+            let stream = tls.connect(self.name.clone(), Ahead::new(tcp.into_inner())).await?;
             Ok::<_, BoxError>(stream)
         };
         let late = |_| format!("no TLS connection to {} within {CONNECT:?}", self.server);
@@ -94,7 +94,7 @@ impl Dialer {
 
 impl Dialed {
     /// Where only one of them can have been agreed on.
-    pub(super) fn into_io(self) -> TokioIo<TlsStream<TcpStream>> {
+    pub(super) fn into_io(self) -> TokioIo<TlsStream<Ahead>> {
         match self {
             Self::Http1(io) | Self::Http2(io) => io,
         }

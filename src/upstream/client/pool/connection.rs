@@ -19,7 +19,6 @@ use hyper::{
     client::conn::{TrySendError, http1, http2},
 };
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tower::BoxError;
 
@@ -27,7 +26,7 @@ use super::{
     SendError,
     plain::{Answering, absolute_form, origin_form},
 };
-use crate::body::Body;
+use crate::{body::Body, server::Ahead};
 
 /// As many requests as both sides allow.
 pub(super) struct Http2 {
@@ -60,7 +59,7 @@ struct Load {
     limit: AtomicUsize,
 }
 
-pub(super) type Io = TokioIo<TlsStream<TcpStream>>;
+pub(super) type Io = TokioIo<TlsStream<Ahead>>;
 
 /// Most streams a connection is given, even if the server would take more: what is lost with it, and how much one
 /// connection's encryption has to carry, stays bounded.
