@@ -9,6 +9,10 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
+use futures_util::{
+    FutureExt as _, StreamExt as _,
+    stream::{self, SelectAll},
+};
 use http::{HeaderValue, header::CONNECTION};
 use hyper::{
     Request, Response,
@@ -23,7 +27,8 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
     sync::watch,
-    time::{sleep, timeout},
+    task::unconstrained,
+    time::{Instant, Interval, MissedTickBehavior, interval, interval_at, timeout},
 };
 use tokio_rustls::TlsAcceptor;
 use tracing::debug;
@@ -68,6 +73,20 @@ enum Protocol {
     Http1,
     Http2,
 }
+
+/// Something that concerns a connection, but for what comes on it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Sign {
+    /// The server is about to stop.
+    Drain,
+    Hangup,
+    /// It is time to look at it.
+    Look,
+    /// It should have ended by now.
+    Overdue,
+}
+
+type Signs<'a> = Pin<Box<dyn stream::Stream<Item = Sign> + Send + 'a>>;
 
 pub(super) async fn serve<N, S, B>(
     stream: TcpStream,
@@ -206,6 +225,8 @@ async fn http<T, S, B>(
 }
 
 /// Polls the connection until it ends, by itself or because it has to. `end` lets it finish what is under way.
+///
+/// Every request wakes this several times, a sign seldom: so signs are looked at only when there is one.
 async fn drive<C>(
     connection: C,
     end: impl Fn(Pin<&mut C>),
@@ -218,11 +239,21 @@ async fn drive<C>(
 {
     let mut connection = pin!(connection);
     let tightest = limits.headers.min(limits.idle).min(limits.stall);
-    let mut look = tokio::time::interval(tightest.clamp(OFTEN, LOOK));
-    let mut hangup = pin!(sleep(HANGUP));
-    let (mut ending, mut drained) = (false, false);
+    let mut looks = interval(tightest.clamp(OFTEN, LOOK));
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let drains = async move {
+        // It only fails when the server is gone, which waits for its connections.
+        let _ = draining.wait_for(|draining| *draining).await;
+        Sign::Drain
+    };
+    let hangs_up = life.hangup.notified().map(|()| Sign::Hangup);
+    let mut signs: SelectAll<Signs<'_>> = SelectAll::new();
+    signs.push(Box::pin(again_and_again(looks, Sign::Look)));
+    signs.push(Box::pin(stream::once(drains)));
+    signs.push(Box::pin(stream::once(hangs_up)));
     loop {
         tokio::select! {
+            biased;
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
                     open.failed(cause(&error, life.is_multiplexed()));
@@ -230,35 +261,42 @@ async fn drive<C>(
                 }
                 return;
             }
-            _ = look.tick() => {
-                if life.never_asked_for(limits.headers) {
-                    return open.failed("no-request");
+            // Even if what comes on the connection has used up what the task may do at a time: who keeps it busy has limits, too.
+            Some(sign) = unconstrained(signs.next()) => match sign {
+                Sign::Drain => end(connection.as_mut()),
+                Sign::Hangup => {
+                    end(connection.as_mut());
+                    let mut patience = interval_at(Instant::now() + HANGUP, HANGUP);
+                    patience.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                    signs.push(Box::pin(again_and_again(patience, Sign::Overdue)));
                 }
-                // First nothing more is begun, so that what others have under way on it can finish.
-                if life.stalled_for(limits.stall.saturating_mul(2)) {
-                    return open.failed("stalled");
+                Sign::Look => {
+                    if life.never_asked_for(limits.headers) {
+                        return open.failed("no-request");
+                    }
+                    // First nothing more is begun, so that what others have under way on it can finish.
+                    if life.stalled_for(limits.stall.saturating_mul(2)) {
+                        return open.failed("stalled");
+                    }
+                    if life.stalled_for(limits.stall) || life.idle_for(limits.idle) {
+                        life.hang_up();
+                    }
                 }
-                if life.stalled_for(limits.stall) || life.idle_for(limits.idle) {
-                    life.hang_up();
+                Sign::Overdue => {
+                    if !life.is_waited_for() {
+                        return;
+                    }
                 }
-            }
-            () = life.hangup.notified(), if !ending => {
-                ending = true;
-                end(connection.as_mut());
-                hangup.set(sleep(HANGUP));
-            }
-            () = hangup.as_mut(), if ending => {
-                if !life.is_waited_for() {
-                    return;
-                }
-                hangup.set(sleep(HANGUP));
-            }
-            _ = draining.wait_for(|draining| *draining), if !drained => {
-                drained = true;
-                end(connection.as_mut());
             }
         }
     }
+}
+
+fn again_and_again(interval: Interval, sign: Sign) -> impl stream::Stream<Item = Sign> {
+    stream::unfold(interval, move |mut interval| async move {
+        interval.tick().await;
+        Some((sign, interval))
+    })
 }
 
 /// Why a connection broke, in a word for the metrics.
@@ -277,5 +315,34 @@ fn cause(error: &hyper::Error, http2: bool) -> &'static str {
         "http"
     } else {
         "aborted"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::poll_fn, task::Poll};
+
+    use super::*;
+    use crate::server::Metrics;
+
+    /// A task may do so much at a time, and a client that always sends more than that uses up all of it.
+    #[tokio::test]
+    async fn who_keeps_a_connection_busy_has_limits_too() {
+        let busy = poll_fn(|cx| {
+            while pin!(tokio::task::consume_budget()).poll(cx).is_ready() {}
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        });
+        let limits = Limits {
+            headers: Duration::from_millis(50),
+            ..Limits::default()
+        };
+        let driven = tokio::spawn(async move {
+            let (_drain, draining) = watch::channel(false);
+            let open = Metrics::default().open("test");
+            drive(busy, |_| {}, &Life::new(true), limits, draining, &open).await;
+        });
+        let cut = timeout(Duration::from_secs(10), driven).await;
+        cut.expect("nobody looks at it").unwrap();
     }
 }
