@@ -1,7 +1,9 @@
 //! HTTP/1.1 connections, each driven by whoever waits for its answer.
 //!
 //! Nothing runs beside a request: no task of the connection that would have to be woken for it and to wake it in turn. That, and
-//! none of the bookkeeping of HTTP/2, is why a request takes a third less than on a stream (docs/performance.md).
+//! none of the bookkeeping of HTTP/2, is why a request takes a third less than on a stream (docs/performance.md). What hyper would
+//! wake that task for, giving it a request or asking for the first piece of an answer, is done by who drives the connection a moment
+//! later, and must not wake him as well: so it knows him only while he waits ([`Waiting`]).
 
 use std::{
     collections::VecDeque,
@@ -11,11 +13,12 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
-    task::{Context, Poll, Waker},
+    task::{Context, Poll, Wake, Waker},
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
+use futures_util::task::AtomicWaker;
 use http::{HeaderValue, Request, Response, Uri, header::HOST, uri::PathAndQuery};
 use hyper::{
     body::{Body as _, Frame, Incoming},
@@ -34,12 +37,24 @@ use crate::body::Body;
 /// One request at a time.
 pub(super) struct Plain {
     sender: http1::SendRequest<Body>,
-    /// Until it has ended. What it still had to send comes back when it is dropped, and not before.
-    connection: Option<http1::Connection<Io, Body>>,
+    driven: Driven,
     used: Instant,
     /// Among those that are shared.
     _place: Option<OwnedSemaphorePermit>,
 }
+
+/// A connection, and who is to be woken when it can go on.
+struct Driven {
+    /// Until it has ended. What it still had to send comes back when it is dropped, and not before.
+    connection: Option<http1::Connection<Io, Body>>,
+    waiting: Arc<Waiting>,
+    /// Wakes who is waiting.
+    waker: Waker,
+}
+
+/// Whoever waits for a connection, as long as he does.
+#[derive(Default)]
+struct Waiting(AtomicWaker);
 
 /// Connections that carry nothing now. What was used on a thread is used there again, whose runtime watches it; so nobody waits for
 /// the lock of one of these either.
@@ -73,7 +88,7 @@ impl Plain {
         let (sender, connection) = http1::Builder::new().max_buf_size(MAX_HEADERS).handshake(io).await?;
         Ok(Box::new(Self {
             sender,
-            connection: Some(connection),
+            driven: Driven::new(connection),
             used: Instant::now(),
             _place: place,
         }))
@@ -89,7 +104,7 @@ impl Plain {
         // however much the task has done already: nobody would be woken to look again.
         let mut answer = pin!(unconstrained(self.sender.try_send_request(request)));
         let answered = poll_fn(|cx| {
-            drive(&mut self.connection, cx);
+            self.driven.drive(cx);
             answer.as_mut().poll(&mut Context::from_waker(Waker::noop()))
         });
         match answered.await {
@@ -100,22 +115,53 @@ impl Plain {
 
     /// Takes note of the end of an answer, and tells whether there can be another.
     fn is_ready(&mut self) -> bool {
+        self.driven.is_left();
         if !self.sender.is_ready() {
-            // Nobody waits for it from now on.
-            let mut nobody = Context::from_waker(Waker::noop());
-            drive(&mut self.connection, &mut nobody);
+            self.driven.go_on();
         }
-        self.connection.is_some() && self.sender.is_ready()
+        self.driven.connection.is_some() && self.sender.is_ready()
     }
 }
 
-/// Makes it send and receive what there is.
-fn drive(connection: &mut Option<http1::Connection<Io, Body>>, cx: &mut Context<'_>) {
-    if let Some(open) = connection
-        && Pin::new(open).poll(cx).is_ready()
-    {
-        // An error concerns the request under way, which is told.
-        *connection = None;
+impl Driven {
+    fn new(connection: http1::Connection<Io, Body>) -> Self {
+        let waiting = Arc::<Waiting>::default();
+        Self {
+            connection: Some(connection),
+            waker: Waker::from(Arc::clone(&waiting)),
+            waiting,
+        }
+    }
+
+    /// Makes it send and receive what there is. Who drives it is woken when there is more.
+    fn drive(&mut self, cx: &mut Context<'_>) {
+        self.waiting.0.register(cx.waker());
+        self.go_on();
+    }
+
+    /// The same, but nobody new is woken.
+    fn go_on(&mut self) {
+        if let Some(open) = &mut self.connection
+            && Pin::new(open).poll(&mut Context::from_waker(&self.waker)).is_ready()
+        {
+            // An error concerns the request under way, which is told.
+            self.connection = None;
+        }
+    }
+
+    /// Nobody waits for it, until it is driven again. Nothing is missed: then it is asked whatever has happened.
+    fn is_left(&self) {
+        self.waiting.0.take();
+    }
+}
+
+impl Wake for Waiting {
+    fn wake(self: Arc<Self>) {
+        self.0.wake();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.wake();
     }
 }
 
@@ -208,13 +254,16 @@ impl Answering {
         if let Some(error) = self.broken.take() {
             return Poll::Ready(Some(Err(error)));
         }
-        // As above.
+        if let Some(Plain { driven, .. }) = self.connection.as_deref() {
+            driven.is_left();
+        }
+        // Only the connection can bring more of it, as above.
         let mut nobody = Context::from_waker(Waker::noop());
         let mut frame = Pin::new(&mut *body).poll_frame(&mut nobody);
         if frame.is_pending()
-            && let Some(Plain { connection, .. }) = self.connection.as_deref_mut()
+            && let Some(Plain { driven, .. }) = self.connection.as_deref_mut()
         {
-            drive(connection, cx);
+            driven.drive(cx);
             frame = Pin::new(&mut *body).poll_frame(&mut nobody);
         }
         if matches!(frame, Poll::Ready(None | Some(Err(_)))) || body.is_end_stream() {
