@@ -11,12 +11,15 @@ mod rate;
 mod strain;
 mod watch;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    },
 };
 
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 
 pub use self::metrics::Metrics;
 use self::{
@@ -48,7 +51,7 @@ pub struct Shares {
     metrics: Metrics,
 }
 
-type Callers = Cache<String, Arc<Share>>;
+type Callers = Arc<Cache<String, Arc<Share>>>;
 
 /// A large body of a caller, until it is dropped.
 #[derive(Debug)]
@@ -90,7 +93,7 @@ struct Share {
 /// Bodies of one caller that are larger than what nodes write all day, and are kept at a time.
 const LARGE: usize = 2;
 /// Callers that are remembered; they are known users, not names that a client makes up.
-const MAX_CALLERS: u64 = 100_000;
+const MAX_CALLERS: usize = 100_000;
 /// Heartbeats of a node that are under way whatever else it does, and how many a second. A kubelet sends one every few seconds and
 /// some more when they fail; beyond that they are requests like others.
 const HEARTBEATS: usize = 8;
@@ -102,7 +105,7 @@ impl Shares {
     pub fn new(limits: Limits, metrics: Metrics) -> Self {
         Self {
             limits,
-            callers: Cache::new(MAX_CALLERS),
+            callers: Arc::new(Cache::new(MAX_CALLERS)),
             nobody: Share::default(),
             clock: Clock::start(),
             level: Arc::new(AtomicU32::new(f32::INFINITY.to_bits())),
@@ -124,10 +127,10 @@ impl Shares {
 
     fn share(&self, caller: &Caller) -> Arc<Share> {
         let name = caller.asker().name.as_str();
-        match self.callers.get(name) {
-            Some(share) => share,
-            None => self.callers.get_with(name.to_owned(), Arc::default),
-        }
+        let Ok(share) = self
+            .callers
+            .get_or_insert_with(name, || Ok::<_, Infallible>(Arc::default()));
+        share
     }
 
     /// Takes note of one more, or 429. What has no meaning counts as any other.

@@ -143,6 +143,11 @@ impl Client {
         })
     }
 
+    /// Ends connections of callers that have not asked for anything for long.
+    pub fn tidy(&self) {
+        self.pools.iter().for_each(Pool::tidy);
+    }
+
     pub fn servers(&self) -> &Servers {
         &self.servers
     }

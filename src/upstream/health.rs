@@ -1,4 +1,4 @@
-//! Which API servers answer, asked every so often.
+//! Which API servers answer, asked every so often; and which connections to them nobody needs any more.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -24,6 +24,9 @@ impl Upstream {
             let clients = self.clients.load_full();
             let servers = clients.own.servers().iter().enumerate();
             join_all(servers.map(|(at, server)| self.look(&clients.own, at, server, &may_ask))).await;
+            for client in [&clients.own, &clients.told, &clients.bare] {
+                client.tidy();
+            }
             sleep(EVERY).await;
         }
     }

@@ -63,7 +63,7 @@ impl Shares {
 
     fn watcher(&self) -> Watcher {
         Watcher {
-            callers: self.callers.clone(),
+            callers: Arc::clone(&self.callers),
             clock: self.clock,
             level: Arc::clone(&self.level),
             metrics: self.metrics.clone(),
@@ -111,7 +111,7 @@ impl Watcher {
         spell.looked = Some(now);
         let mut survey = Survey::default();
         let step = self.clock.now();
-        for (name, share) in &self.callers {
+        for (name, share) in self.callers.iter() {
             survey.count(&name, share.used.get(step), share.shed.get(step));
         }
         let level = spell.fair.level(&survey);

@@ -11,15 +11,15 @@ mod plain;
 mod turn;
 
 use std::{
+    convert::Infallible,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
 use http::{Request, Response};
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 use tokio::sync::Semaphore;
 use tower::BoxError;
 
@@ -40,7 +40,7 @@ use crate::body::Body;
 #[derive(Clone)]
 pub(super) struct Pool {
     dials: Arc<Dials>,
-    lanes: Cache<Affinity, Lane>,
+    lanes: Arc<Cache<Affinity, Lane>>,
 }
 
 /// How connections to the server are made, and those that are for anybody.
@@ -65,8 +65,10 @@ pub(super) enum SendError {
     Sent(BoxError),
 }
 
-/// A lane on which nothing was asked for so long is forgotten; its connections end with what is under way on them.
-const UNUSED: Duration = Duration::from_secs(120);
+/// A lane on which nothing was asked for so long, in milliseconds, is forgotten; its connections end with what is under way on them.
+const UNUSED: u64 = 120_000;
+/// Callers are known users, of whom there are not so many.
+const MAX_LANES: usize = 100_000;
 /// Connections that are shared. An API server that is slow has no use for more of them.
 const MAX_SHARED: usize = 1024;
 const MAX_OPENING: usize = 4;
@@ -86,7 +88,7 @@ impl Pool {
         };
         Self {
             dials: Arc::new(dials),
-            lanes: Cache::builder().time_to_idle(UNUSED).build(),
+            lanes: Arc::new(Cache::new(MAX_LANES)),
         }
     }
 
@@ -100,12 +102,10 @@ impl Pool {
         if carrier == Carrier::Alone {
             return Box::pin(self.dials.send_alone(request)).await;
         }
-        let lane = match self.lanes.get(&affinity) {
-            Some(lane) => lane,
-            None => self.lanes.get_with(affinity, || Lane::new(Arc::clone(&self.dials))),
-        };
+        let now = now();
+        let lane = self.lane(affinity, now);
         if carrier == Carrier::Brief
-            && let Some(turn) = lane.turn()
+            && let Some(turn) = lane.turn(now)
         {
             match self.dials.send_brief(request, turn).await {
                 Ok(sent) => return sent,
@@ -113,6 +113,26 @@ impl Pool {
             }
         }
         lane.send(request).await
+    }
+
+    fn lane(&self, affinity: Affinity, now: u64) -> Lane {
+        let new = || Ok::<_, Infallible>(Lane::new(Arc::clone(&self.dials), now));
+        let Ok(lane) = self.lanes.get_or_insert_with(&affinity, new);
+        lane.is_used(now);
+        lane
+    }
+
+    /// Forgets lanes that nobody uses any more.
+    pub(super) fn tidy(&self) {
+        self.tidy_at(now());
+    }
+
+    fn tidy_at(&self, now: u64) {
+        let unused = |lane: &Lane| lane.is_unused(now, UNUSED);
+        // Dropped when nobody waits for a lock, since connections end with them.
+        for (caller, _lane) in self.lanes.iter().filter(|(_, lane)| unused(lane)) {
+            self.lanes.remove_if(&caller, unused);
+        }
     }
 }
 
@@ -203,4 +223,36 @@ impl Dials {
 fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
     let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Uri;
+    use rustls::{ClientConfig, RootCertStore};
+
+    use super::*;
+
+    #[test]
+    fn lanes_that_nobody_uses_are_forgotten() {
+        crate::server::tls::install_crypto();
+        let tls = ClientConfig::builder()
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth();
+        let server = Uri::from_static("https://localhost:6443");
+        let pool = Pool::new(Dialer::new(&server, None, &tls).unwrap());
+        for (caller, now) in [("early", 0), ("late", UNUSED / 2), ("both", 0), ("both", UNUSED / 2)] {
+            pool.lane(Affinity::of(caller), now);
+        }
+        let left = |now| {
+            pool.tidy_at(now);
+            let left = |caller: &&str| pool.lanes.contains_key(&Affinity::of(caller));
+            ["early", "late", "both"].into_iter().filter(left).collect::<Vec<_>>()
+        };
+        assert_eq!(left(UNUSED - 1), ["early", "late", "both"]);
+        assert_eq!(left(UNUSED), ["late", "both"]);
+        let slow = pool.lane(Affinity::of("late"), UNUSED / 2).turn(UNUSED / 2).unwrap();
+        assert_eq!(left(2 * UNUSED), ["late"], "it has a connection that all share");
+        slow.end();
+        assert!(left(2 * UNUSED).is_empty());
+    }
 }

@@ -3,7 +3,13 @@
 //! Over HTTP/2 a connection carries as many requests as the server allows, and when all are full another one is opened:
 //! a node's open watches never stand in the way of its lease. Picking one takes no lock.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
 
 use arc_swap::ArcSwap;
 use http::{Request, Response};
@@ -29,6 +35,8 @@ pub(super) struct Shared {
     multiplexed: ArcSwap<Vec<Arc<Http2>>>,
     /// What the caller has of the connections that all share.
     turns: Arc<Turns>,
+    /// When something was last asked for, in milliseconds since the process began.
+    used: AtomicU64,
     /// Held while a connection is opened that many may wait for; why the last one could not be.
     dialing: tokio::sync::Mutex<Option<(Instant, String)>>,
 }
@@ -44,18 +52,29 @@ const TRIES: usize = 3;
 
 impl Lane {
     /// Without connections yet.
-    pub(super) fn new(dials: Arc<Dials>) -> Self {
+    pub(super) fn new(dials: Arc<Dials>, now: u64) -> Self {
         Self(Arc::new(Shared {
             dials,
             multiplexed: ArcSwap::default(),
             turns: Arc::default(),
+            used: AtomicU64::new(now),
             dialing: tokio::sync::Mutex::default(),
         }))
     }
 
     /// Leave to use a connection that all share, if the caller has not had too many of them.
-    pub(super) fn turn(&self) -> Option<Turn> {
-        self.0.turns.take()
+    pub(super) fn turn(&self, now: u64) -> Option<Turn> {
+        self.0.turns.take_at(now)
+    }
+
+    pub(super) fn is_used(&self, now: u64) {
+        self.0.used.store(now, Ordering::Relaxed);
+    }
+
+    /// Whether nothing was asked for within so many milliseconds, and none of the shared connections is taken: with the lane it would be
+    /// forgotten how many the caller has of them.
+    pub(super) fn is_unused(&self, now: u64, within: u64) -> bool {
+        now.saturating_sub(self.0.used.load(Ordering::Relaxed)) >= within && !self.0.turns.are_taken()
     }
 
     /// Sends a request with an absolute URI.

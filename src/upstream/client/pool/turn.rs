@@ -29,11 +29,8 @@ const ATONES: u64 = 1000;
 const GIVEN_UP: u64 = 5;
 
 impl Turns {
-    pub(super) fn take(self: &Arc<Self>) -> Option<Turn> {
-        self.take_at(now())
-    }
-
-    fn take_at(self: &Arc<Self>, now: u64) -> Option<Turn> {
+    /// `now` is in milliseconds since the process began.
+    pub(super) fn take_at(self: &Arc<Self>, now: u64) -> Option<Turn> {
         if self.atoned.load(Ordering::Relaxed) > now + (GIVEN_UP - 1) * ATONES {
             return None;
         }
@@ -42,6 +39,10 @@ impl Turns {
             return None;
         }
         Some(Turn(Some(Arc::clone(self))))
+    }
+
+    pub(super) fn are_taken(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) > 0
     }
 
     fn gives_up_at(&self, now: u64) {
@@ -81,10 +82,10 @@ mod tests {
     #[test]
     fn so_many_at_a_time() {
         let turns = Arc::<Turns>::default();
-        let mut taken: Vec<_> = std::iter::from_fn(|| turns.take()).collect();
+        let mut taken: Vec<_> = std::iter::from_fn(|| turns.take_at(0)).collect();
         assert_eq!(taken.len(), MOST);
         taken.pop().unwrap().end();
-        assert!(turns.take().is_some());
+        assert!(turns.take_at(0).is_some());
     }
 
     #[test]
@@ -108,9 +109,9 @@ mod tests {
     fn a_turn_that_is_dropped_was_given_up() {
         let turns = Arc::<Turns>::default();
         for _ in 0..GIVEN_UP {
-            drop(turns.take().unwrap());
+            drop(turns.take_at(now()).unwrap());
         }
-        assert!(turns.take().is_none());
+        assert!(turns.take_at(now()).is_none());
         assert_eq!(turns.under_way.load(Ordering::Relaxed), 0);
     }
 }
