@@ -212,6 +212,19 @@ impl Rejection {
         Self::client(StatusCode::INTERNAL_SERVER_ERROR, "", message)
     }
 
+    /// What is put on record of it: not the details, and so many characters of each text.
+    pub fn recorded(&self, most: usize) -> Self {
+        Self {
+            message: match &self.message {
+                Cow::Borrowed(message) => Cow::Borrowed(*message),
+                Cow::Owned(message) => Cow::Owned(clip(message, most)),
+            },
+            details: None,
+            log: self.log.as_deref().map(|log| clip(log, most)),
+            ..*self
+        }
+    }
+
     /// 429: worth trying again in a moment.
     pub fn too_many_requests(log: impl Into<String>) -> Self {
         let message = "the server has received too many requests and has asked us to try again later";

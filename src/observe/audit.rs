@@ -5,10 +5,12 @@
 
 mod event;
 mod file;
+mod line;
 
 use std::{
     fmt,
     io::{self, Write},
+    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     thread::JoinHandle,
@@ -49,10 +51,16 @@ impl fmt::Display for Target {
     }
 }
 
+/// What an event is made of. The thread that writes makes it: what many events have in common, the code above all, is then in the
+/// caches for all but the first, and requests need not wait for it.
+pub trait Record: fmt::Debug + Send {
+    fn into_event(self: Box<Self>) -> Event;
+}
+
 /// Where events go. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Sink {
-    queue: SyncSender<Box<Event>>,
+    queue: SyncSender<Box<dyn Record>>,
     metrics: Metrics,
 }
 
@@ -67,7 +75,7 @@ pub struct Metrics {
     waiting: Gauge,
 }
 
-/// A burst that is worth waiting for; some 16 MiB if every event is as large as it can be.
+/// A burst that is worth waiting for. Of no request more is kept than a few texts of some thousand bytes.
 const QUEUE: usize = 4 * 1024;
 
 /// How long the first event waits for more: waking this thread, and writing, cost more than the event itself. A queue that is
@@ -92,10 +100,10 @@ pub fn start(config: &Config, metrics: Metrics) -> io::Result<(Sink, Writer)> {
 }
 
 impl Sink {
-    pub fn send(&self, event: Event) {
+    pub fn send(&self, record: impl Record + 'static) {
         // First, so that it is not counted out before it is counted in.
         self.metrics.waiting.inc();
-        match self.queue.try_send(Box::new(event)) {
+        match self.queue.try_send(Box::new(record)) {
             Ok(()) => {}
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
                 self.metrics.waiting.dec();
@@ -105,9 +113,9 @@ impl Sink {
     }
 
     /// The same, unless so many wait that the rest of the queue is for others.
-    pub fn send_of_flood(&self, event: Event) {
+    pub fn send_of_flood(&self, record: impl Record + 'static) {
         if self.metrics.waiting.get() < QUEUE_OF_FLOODS {
-            self.send(event);
+            self.send(record);
         } else {
             self.metrics.lost.inc();
         }
@@ -138,19 +146,23 @@ impl Metrics {
 }
 
 /// Writes what comes, all that waits at a time.
-fn write(events: &Receiver<Box<Event>>, mut out: impl Write, metrics: &Metrics) {
+fn write(records: &Receiver<Box<dyn Record>>, mut out: impl Write, metrics: &Metrics) {
     let mut line = Vec::new();
     let mut broken = false;
-    while let Ok(first) = events.recv() {
+    while let Ok(first) = records.recv() {
         std::thread::sleep(GATHER);
-        let more = std::iter::from_fn(|| events.try_recv().ok());
+        let more = std::iter::from_fn(|| records.try_recv().ok());
         let (mut written, mut failure) = (0, None);
-        for event in std::iter::once(first).chain(more).take(QUEUE) {
+        for record in std::iter::once(first).chain(more).take(QUEUE) {
             metrics.waiting.dec();
             line.clear();
-            let encoded = serde_json::to_writer(&mut line, &event).map_err(io::Error::from);
-            line.push(b'\n');
-            match encoded.and_then(|()| out.write_all(&line)) {
+            // A defect in making one must not end the thread, and with it all others.
+            let Ok(made) = catch_unwind(AssertUnwindSafe(|| encode(record, &mut line))) else {
+                metrics.lost.inc();
+                error!("panic while an audit event was made, a defect of the gate; it is counted as lost");
+                continue;
+            };
+            match made.and_then(|()| out.write_all(&line)) {
                 Ok(()) => written += 1,
                 Err(error) => {
                     metrics.lost.inc();
@@ -171,6 +183,13 @@ fn write(events: &Receiver<Box<Event>>, mut out: impl Write, metrics: &Metrics) 
         }
         broken = failure.is_some();
     }
+}
+
+/// As a line.
+fn encode(record: Box<dyn Record>, line: &mut Vec<u8>) -> io::Result<()> {
+    record.into_event().write(line)?;
+    line.push(b'\n');
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What operators change, on record. It is no request of a client of upstream's, and recorded like one, so that one log has it all.
 
-use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc};
 
 use http::{Request, StatusCode, header::USER_AGENT};
 use jiff::Timestamp;
@@ -54,9 +54,6 @@ impl Record {
         let failed = !code.is_success();
         let told = clip(told, MAX_TEXT * 4);
         Event {
-            kind: "Event",
-            api_version: "audit.k8s.io/v1",
-            level: "Metadata",
             audit_id: Uuid::new_v4().to_string(),
             stage: Stage::ResponseComplete,
             request_uri: self.uri,
@@ -66,11 +63,10 @@ impl Record {
                 ..User::default()
             })),
             impersonated_user: None,
-            source_ips: self.address.map(|address| [address]),
+            source_ip: self.address,
             user_agent: self.user_agent,
             object_ref: None,
             response_status: ResponseStatus {
-                metadata: BTreeMap::new(),
                 status: if failed { "Failure" } else { "" },
                 message: if failed { told.clone() } else { String::new() },
                 reason: "",

@@ -1,48 +1,41 @@
 //! The event of `audit.k8s.io/v1`, as far as the gate fills it.
 
-use std::{borrow::Cow, collections::BTreeMap, net::IpAddr, sync::Arc};
+use std::{borrow::Cow, io, net::IpAddr, sync::Arc};
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
+use super::{Record, line::Object};
 use crate::{
     caller::User,
     request::{RequestInfo, Target},
 };
 
 /// At level Metadata: who asked what when, and how it ended. Never a body, never a credential.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 pub struct Event {
-    pub kind: &'static str,
-    pub api_version: &'static str,
-    pub level: &'static str,
-    #[serde(rename = "auditID")]
     pub audit_id: String,
     pub stage: Stage,
-    #[serde(rename = "requestURI")]
     pub request_uri: String,
     pub verb: Cow<'static, str>,
     pub user: UserInfo,
     /// As whom the user acted, if it acted as somebody else.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub impersonated_user: Option<UserInfo>,
-    #[serde(rename = "sourceIPs", skip_serializing_if = "Option::is_none")]
-    pub source_ips: Option<[IpAddr; 1]>,
-    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source_ip: Option<IpAddr>,
     pub user_agent: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub object_ref: Option<ObjectReference>,
     pub response_status: ResponseStatus,
-    #[serde(serialize_with = "micros")]
     pub request_received_timestamp: Timestamp,
-    #[serde(serialize_with = "micros")]
     pub stage_timestamp: Timestamp,
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "pairs")]
     pub annotations: Annotations,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+impl Record for Event {
+    fn into_event(self: Box<Self>) -> Self {
+        *self
+    }
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stage {
     Panic,
     ResponseComplete,
@@ -59,14 +52,10 @@ pub struct UserInfo(pub Arc<User>);
 #[derive(Clone, Debug)]
 pub struct ObjectReference(Arc<RequestInfo>);
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ResponseStatus {
-    pub metadata: BTreeMap<(), ()>,
-    #[serde(skip_serializing_if = "str::is_empty")]
     pub status: &'static str,
-    #[serde(skip_serializing_if = "str::is_empty")]
     pub message: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
     pub reason: &'static str,
     pub code: u16,
 }
@@ -77,68 +66,169 @@ impl ObjectReference {
     }
 }
 
-impl Serialize for UserInfo {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Event {
+    /// As JSON. What is empty is left out where upstream leaves it out.
+    pub(super) fn write(&self, line: &mut Vec<u8>) -> io::Result<()> {
+        let mut event = Object::begin(line);
+        event.text("kind", "Event")?;
+        event.text("apiVersion", "audit.k8s.io/v1")?;
+        event.text("level", "Metadata")?;
+        event.text("auditID", &self.audit_id)?;
+        event.text("stage", self.stage.name())?;
+        event.text("requestURI", &self.request_uri)?;
+        event.text("verb", &self.verb)?;
+        self.user.write(event.object("user"))?;
+        if let Some(user) = &self.impersonated_user {
+            user.write(event.object("impersonatedUser"))?;
+        }
+        if let Some(address) = self.source_ip {
+            event.texts("sourceIPs", &[address.to_string()])?;
+        }
+        event.some_text("userAgent", &self.user_agent)?;
+        if let Some(reference) = &self.object_ref {
+            reference.write(event.object("objectRef"))?;
+        }
+        self.response_status.write(event.object("responseStatus"))?;
+        // `metav1.MicroTime`: RFC 3339 with exactly six digits.
+        event.plain(
+            "requestReceivedTimestamp",
+            format_args!("{:.6}", self.request_received_timestamp),
+        )?;
+        event.plain("stageTimestamp", format_args!("{:.6}", self.stage_timestamp))?;
+        if !self.annotations.is_empty() {
+            let mut annotations = event.object("annotations");
+            for (name, value) in &self.annotations {
+                annotations.text(name, value)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Panic => "Panic",
+            Self::ResponseComplete => "ResponseComplete",
+        }
+    }
+}
+
+impl UserInfo {
+    fn write(&self, mut user: Object<'_>) -> io::Result<()> {
         let User {
             name,
             uid,
             groups,
             extra,
         } = &*self.0;
-        let mut user = serializer.serialize_struct("UserInfo", 4)?;
-        if !name.is_empty() {
-            user.serialize_field("username", name)?;
-        }
+        user.some_text("username", name)?;
         if let Some(uid) = uid {
-            user.serialize_field("uid", uid)?;
+            user.text("uid", uid)?;
         }
         if !groups.is_empty() {
-            user.serialize_field("groups", groups)?;
+            user.texts("groups", groups)?;
         }
         if !extra.is_empty() {
-            user.serialize_field("extra", &Pairs(extra))?;
-        }
-        user.end()
-    }
-}
-
-impl Serialize for ObjectReference {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("ObjectReference", 6)?;
-        if let Target::Resource(request) = &self.0.target {
-            object.serialize_field("resource", &request.resource.resource)?;
-            for (key, value) in [
-                ("namespace", &request.namespace),
-                ("name", &request.name),
-                ("apiGroup", &request.resource.group),
-            ] {
-                if !value.is_empty() {
-                    object.serialize_field(key, value)?;
-                }
-            }
-            object.serialize_field("apiVersion", &request.version)?;
-            if !request.subresource.is_empty() {
-                object.serialize_field("subresource", &request.subresource)?;
+            let mut extras = user.object("extra");
+            for (key, values) in extra {
+                extras.member(key, values)?;
             }
         }
-        object.end()
+        Ok(())
     }
 }
 
-/// A map that is kept as a list.
-struct Pairs<'a, K, V>(&'a [(K, V)]);
-
-impl<K: Serialize, V: Serialize> Serialize for Pairs<'_, K, V> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+impl ObjectReference {
+    fn write(&self, mut object: Object<'_>) -> io::Result<()> {
+        let Target::Resource(request) = &self.0.target else {
+            return Ok(());
+        };
+        object.text("resource", &request.resource.resource)?;
+        object.some_text("namespace", &request.namespace)?;
+        object.some_text("name", &request.name)?;
+        object.some_text("apiGroup", &request.resource.group)?;
+        object.text("apiVersion", &request.version)?;
+        object.some_text("subresource", &request.subresource)
     }
 }
 
-fn pairs<S: Serializer>(annotations: &Annotations, serializer: S) -> Result<S::Ok, S::Error> {
-    Pairs(annotations).serialize(serializer)
+impl ResponseStatus {
+    fn write(&self, mut status: Object<'_>) -> io::Result<()> {
+        drop(status.object("metadata"));
+        status.some_text("status", self.status)?;
+        status.some_text("message", &self.message)?;
+        status.some_text("reason", self.reason)?;
+        status.number("code", self.code)
+    }
 }
 
-/// `metav1.MicroTime`: RFC 3339 with exactly six digits.
-fn micros<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&format_args!("{time:.6}"))
+#[cfg(test)]
+mod tests {
+    use http::Method;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::request::Query;
+
+    const HOSTILE: &str = "\"},\n\u{0}\\\u{7f}\u{2028}{\u{1f980}";
+
+    fn user(name: &str) -> UserInfo {
+        UserInfo(Arc::new(User {
+            name: name.to_owned(),
+            uid: Some(HOSTILE.to_owned()),
+            groups: vec!["a".to_owned(), HOSTILE.to_owned()],
+            extra: vec![(HOSTILE.to_owned(), vec![HOSTILE.to_owned(), String::new()])],
+        }))
+    }
+
+    /// Whatever a client has put into it, in an object of Kubernetes' form.
+    #[test]
+    fn an_event_with_everything_in_it_is_one_line_of_json() {
+        let query = Query::parse("").unwrap();
+        let info = RequestInfo::read(&Method::PATCH, "/apis/apps/v1/namespaces/n/deployments/d/scale", &query).unwrap();
+        let event = Event {
+            audit_id: "id".to_owned(),
+            stage: Stage::Panic,
+            request_uri: HOSTILE.to_owned(),
+            verb: HOSTILE.into(),
+            user: user("actor"),
+            impersonated_user: Some(user(HOSTILE)),
+            source_ip: Some([127, 0, 0, 1].into()),
+            user_agent: HOSTILE.to_owned(),
+            object_ref: ObjectReference::of(&Arc::new(info)),
+            response_status: ResponseStatus {
+                status: "Failure",
+                message: HOSTILE.to_owned(),
+                reason: "Forbidden",
+                code: 403,
+            },
+            request_received_timestamp: Timestamp::UNIX_EPOCH,
+            stage_timestamp: Timestamp::from_millisecond(1_234).unwrap(),
+            annotations: vec![("first", HOSTILE.into()), ("second", "".into())],
+        };
+        let mut line = Vec::new();
+        event.write(&mut line).unwrap();
+        assert!(line.iter().all(|byte| *byte != b'\n'));
+        let told = |name: &str| json!({"username": name, "uid": HOSTILE, "groups": ["a", HOSTILE], "extra": {HOSTILE: [HOSTILE, ""]}});
+        let written: Value = serde_json::from_slice(&line).unwrap();
+        let expected = json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": "id", "stage": "Panic",
+            "requestURI": HOSTILE, "verb": HOSTILE, "user": told("actor"), "impersonatedUser": told(HOSTILE),
+            "sourceIPs": ["127.0.0.1"], "userAgent": HOSTILE,
+            "objectRef": {
+                "resource": "deployments", "namespace": "n", "name": "d", "apiGroup": "apps", "apiVersion": "v1",
+                "subresource": "scale",
+            },
+            "responseStatus": {
+                "metadata": {}, "status": "Failure", "message": HOSTILE, "reason": "Forbidden", "code": 403,
+            },
+            "requestReceivedTimestamp": "1970-01-01T00:00:00.000000Z",
+            "stageTimestamp": "1970-01-01T00:00:01.234000Z",
+            "annotations": {"first": HOSTILE, "second": ""},
+        });
+        assert_eq!(written, expected);
+        let again = serde_json::to_string(&written).unwrap();
+        assert_eq!(again.len(), line.len(), "nothing is written twice");
+    }
 }

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 
 use super::*;
@@ -33,7 +31,7 @@ fn every_event_is_counted_as_written_or_lost() {
     let mut disk = Disk { full: true, written: 0 };
     for full in [true, false, true] {
         disk.full = full;
-        let (sender, receiver) = sync_channel(2 * EVENTS);
+        let (sender, receiver) = sync_channel::<Box<dyn Record>>(2 * EVENTS);
         for _ in 0..EVENTS {
             sender.send(Box::new(event())).unwrap();
         }
@@ -43,6 +41,30 @@ fn every_event_is_counted_as_written_or_lost() {
     let batch = u64::try_from(EVENTS).unwrap();
     assert_eq!((metrics.written.get(), metrics.lost.get()), (batch, 2 * batch));
     assert_eq!(disk.written, EVENTS);
+}
+
+/// What nobody can tell is lost, and nothing else is.
+#[test]
+fn a_record_that_panics_takes_no_other_with_it() {
+    #[derive(Debug)]
+    struct Defect;
+    impl Record for Defect {
+        fn into_event(self: Box<Self>) -> Event {
+            panic!("a defect")
+        }
+    }
+    let metrics = Metrics::default();
+    let (sender, receiver) = sync_channel::<Box<dyn Record>>(3);
+    sender.send(Box::new(event())).unwrap();
+    sender.send(Box::new(Defect)).unwrap();
+    sender.send(Box::new(event())).unwrap();
+    drop(sender);
+    let mut disk = Disk {
+        full: false,
+        written: 0,
+    };
+    write(&receiver, &mut disk, &metrics);
+    assert_eq!((metrics.written.get(), metrics.lost.get(), disk.written), (2, 1, 2));
 }
 
 #[test]
@@ -93,20 +115,16 @@ fn a_flood_leaves_room_for_others() {
 
 fn event() -> Event {
     Event {
-        kind: "Event",
-        api_version: "audit.k8s.io/v1",
-        level: "Metadata",
         audit_id: "id".to_owned(),
         stage: Stage::ResponseComplete,
         request_uri: "/".to_owned(),
         verb: "get".into(),
         user: UserInfo::default(),
         impersonated_user: None,
-        source_ips: Some([[127, 0, 0, 1].into()]),
+        source_ip: Some([127, 0, 0, 1].into()),
         user_agent: String::new(),
         object_ref: None,
         response_status: ResponseStatus {
-            metadata: BTreeMap::new(),
             status: "",
             message: String::new(),
             reason: "",

@@ -58,9 +58,9 @@ impl RecordedBody {
 
     fn ended(&mut self, end: End) {
         if let Some(outcome) = &mut self.outcome
-            && outcome.end == End::ClientGone
+            && outcome.facts.end == End::ClientGone
         {
-            outcome.end = end;
+            outcome.facts.end = end;
         }
     }
 
@@ -141,7 +141,7 @@ impl HttpBody for RecordedBody {
 impl Drop for RecordedBody {
     /// The server stops asking once it knows there is no more, and never asks for the body of an answer to HEAD.
     fn drop(&mut self) {
-        let asked = self.outcome.as_ref().map(|outcome| &outcome.method);
+        let asked = self.outcome.as_ref().map(|outcome| &outcome.facts.method);
         if self.is_end_stream() || asked == Some(&http::Method::HEAD) {
             self.ended(End::Complete);
         }

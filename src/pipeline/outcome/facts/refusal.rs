@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use super::Outcome;
+use super::Facts;
 use crate::{
     decision::{Decision, Verdict},
     observe::refusals::Refusal,
@@ -10,9 +10,9 @@ use crate::{
     request::{ResourceRequest, Target},
 };
 
-impl Outcome {
+impl Facts {
     /// Nothing if it was not refused, or for a reason that may be gone in a moment.
-    pub(super) fn refusal(&self) -> Option<Refusal> {
+    pub(in super::super) fn refusal(&self) -> Option<Refusal> {
         let passing = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
         let rejection = self.rejection().filter(|rejection| {
             rejection.fault == Fault::Client && rejection.code.is_client_error() && !passing.contains(&rejection.code)
