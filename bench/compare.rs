@@ -1,6 +1,6 @@
 //! The gate beside nginx and haproxy in one table: what, gate, nginx, ratio, haproxy, target, and whether it is met.
 
-use crate::{proxies::Proxy, table::Table};
+use crate::{proxies::Contender, table::Table};
 
 /// Rows of figures, one of each of those that were measured.
 pub(crate) struct Comparison {
@@ -52,8 +52,8 @@ impl Comparison {
         comparison
     }
 
-    pub(crate) fn of(proxies: &[Proxy]) -> Self {
-        let names: Vec<&str> = proxies.iter().map(|proxy| proxy.name.as_str()).collect();
+    pub(crate) fn of(contenders: &[Contender]) -> Self {
+        let names: Vec<&str> = contenders.iter().map(|contender| contender.name.as_str()).collect();
         Self::new(&names)
     }
 

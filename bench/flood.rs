@@ -1,6 +1,6 @@
 //! One node asks for thousands of secrets a second that are not its own, while others go on as ever.
 //!
-//! Others are measured three times: by themselves, while the flood goes to a second gate before the same kube-apiserver, and while it
+//! Others are measured in three ways, in turn: by themselves, while the flood goes to a second gate before the same kube-apiserver, and while it
 //! goes to theirs. Client, gates and kube-apiserver share the cores here, so that any load makes others slower; what the
 //! gate has to do with it is the difference between the second and the third. Who floods renews its lease through the same gate,
 //! and must not be taken for dead.
@@ -17,9 +17,10 @@ use self::{
     torrent::{Counts, Torrent},
 };
 use crate::{
+    compare::median,
     options,
     page::Section,
-    proxies::{self, Proxy, Setup},
+    proxies::{Contender, Proxy, Setup},
     table::Table,
     world::World,
 };
@@ -54,11 +55,18 @@ struct Damage {
 pub(crate) async fn flood(world: &World) -> Section {
     let length = Duration::from_secs(options::number("flood", 20) as u64);
     let mut section = Section::new("flood");
-    let gate = proxies::gate(world, "flooded", Setup::default()).await;
-    let second = proxies::gate(world, "second", Setup::default()).await;
-    let quiet = Others::measure(world, gate.address, length).await;
-    let (elsewhere, _) = with_flood(world, &gate, &second, length).await;
-    let (here, damage) = with_flood(world, &gate, &gate, length).await;
+    let rounds = options::number("rounds", options::ROUNDS);
+    let gate = Contender::gate("flooded").start(world, Setup::default()).await;
+    let second = Contender::gate("second").start(world, Setup::default()).await;
+    let (mut quiet, mut elsewhere, mut here, mut damages) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for round in 1..=rounds {
+        eprintln!("flood {round} of {rounds}");
+        quiet.push(Others::measure(world, gate.address, length).await);
+        elsewhere.push(with_flood(world, &gate, &second, length).await.0);
+        let (others, damage) = with_flood(world, &gate, &gate, length).await;
+        here.push(others);
+        damages.push(damage);
+    }
 
     let mut table = Table::new(&[
         "",
@@ -70,12 +78,12 @@ pub(crate) async fn flood(world: &World) -> Section {
         "",
     ]);
     let mut row = |what: &str, of: &dyn Fn(&Others) -> f64| {
-        let (control, measured) = (of(&elsewhere), of(&here));
+        let [quiet, control, measured] = [&quiet, &elsewhere, &here].map(|rounds| median(rounds.iter().map(of)));
         let ratio = measured / control;
         let millis = |seconds: f64| format!("{:.2} ms", seconds * 1e3);
         table.row(&[
             &what,
-            &millis(of(&quiet)),
+            &millis(quiet),
             &millis(control),
             &millis(measured),
             &format!("{ratio:.2} ×"),
@@ -95,7 +103,13 @@ pub(crate) async fn flood(world: &World) -> Section {
         "20 nodes, each with a read and a renewal of its lease every 50 ms; the ratio is that of the last two:",
         table,
     );
-    section.table("The gate that was flooded:", damage.table(&here));
+    let refused = here.iter().map(Others::failed).sum();
+    section.table(
+        &format!(
+            "The gate that was flooded; memory, CPU and what is told by the second are of flood {rounds} of {rounds}:"
+        ),
+        table_of(&damages, refused),
+    );
     section
 }
 
@@ -130,68 +144,69 @@ async fn with_flood(world: &World, gate: &Proxy, flooded: &Proxy, length: Durati
     (others, damage)
 }
 
-impl Damage {
-    fn table(&self, others: &Others) -> Table {
-        let rate = |count: u64| format!("{:.0} /s", count as f64 / self.lasted.as_secs_f64());
-        let mebibytes = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
-        let mut table = Table::new(&["", "", "target", ""]);
-        let counts = &self.counts;
-        table.row(&[&"secrets asked for", &rate(counts.asked), &"", &""]);
-        table.row(&[
-            &"not asked for, since thousands are under way or no connection is open",
-            &rate(counts.held_back),
-            &"",
-            &"",
-        ]);
-        for (code, count) in &counts.codes {
-            let what = match code {
-                0 => "not answered: the gate has ended the connection".to_owned(),
-                code => format!("answered with {code}"),
-            };
-            table.row(&[&what, &rate(*count), &"", &""]);
-        }
-        table.row(&[&"connections opened for it", &rate(counts.connections), &"", &""]);
-        let all = counts.without_retry_after == 0;
-        table.row(&[
-            &"429 without Retry-After",
-            &counts.without_retry_after,
-            &"none",
-            &verdict(all),
-        ]);
-        let growth = self.after as f64 <= self.warm as f64 * GROWTH;
-        let memory = [self.before, self.warm, self.after, self.rested]
-            .map(mebibytes)
-            .join(", ");
-        let what = format!(
-            "memory before, after {} s, at the end, {} s later",
-            WARM.as_secs(),
-            REST.as_secs()
-        );
-        table.row(&[
-            &what,
-            &memory,
-            &format!("≤ {GROWTH} × from the second to the third"),
-            &verdict(growth),
-        ]);
-        table.row(&[&"CPU", &format!("{:.2} cores", self.cpu), &"", &""]);
-        table.row(&[&"audit events lost", &self.lost, &"", &""]);
-        table.row(&[&"lines logged", &rate(self.lines as u64), &"", &""]);
-        let own = &self.renewals;
-        let renewals = format!("{} of {}", own.latencies.count(), own.latencies.count() + own.failed);
-        table.row(&[
-            &"leases renewed by who floods",
-            &renewals,
-            &"all",
-            &verdict(own.failed == 0),
-        ]);
-        table.row(&[
-            &"refused of what others asked",
-            &others.failed(),
-            &"none",
-            &verdict(others.failed() == 0),
-        ]);
-        table
+/// What must not be at all is counted in all rounds.
+fn table_of(all: &[Damage], refused: usize) -> Table {
+    let (first, last) = (&all[0], &all[all.len() - 1]);
+    let rate = |count: u64| format!("{:.0} /s", count as f64 / last.lasted.as_secs_f64());
+    let mebibytes = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+    let mut table = Table::new(&["", "", "target", ""]);
+    let counts = &last.counts;
+    table.row(&[&"secrets asked for", &rate(counts.asked), &"", &""]);
+    table.row(&[
+        &"not asked for, since thousands are under way or no connection is open",
+        &rate(counts.held_back),
+        &"",
+        &"",
+    ]);
+    for (code, count) in &counts.codes {
+        let what = match code {
+            0 => "not answered: the gate has ended the connection".to_owned(),
+            code => format!("answered with {code}"),
+        };
+        table.row(&[&what, &rate(*count), &"", &""]);
     }
+    table.row(&[&"connections opened for it", &rate(counts.connections), &"", &""]);
+    let silent: u64 = all.iter().map(|damage| damage.counts.without_retry_after).sum();
+    table.row(&[&"429 without Retry-After", &silent, &"none", &verdict(silent == 0)]);
+    let growth = last.after as f64 <= last.warm as f64 * GROWTH;
+    let memory = [first.before, last.warm, last.after, last.rested]
+        .map(mebibytes)
+        .join(", ");
+    let what = format!(
+        "memory before the first, after {} s, at the end, {} s later",
+        WARM.as_secs(),
+        REST.as_secs()
+    );
+    table.row(&[
+        &what,
+        &memory,
+        &format!("≤ {GROWTH} × from the second to the third"),
+        &verdict(growth),
+    ]);
+    table.row(&[&"CPU", &format!("{:.2} cores", last.cpu), &"", &""]);
+    table.row(&[
+        &"audit events lost",
+        &all.iter().map(|damage| damage.lost).sum::<f64>(),
+        &"",
+        &"",
+    ]);
+    table.row(&[&"lines logged", &rate(last.lines as u64), &"", &""]);
+    let renewed: usize = all.iter().map(|damage| damage.renewals.latencies.count()).sum();
+    let failed: usize = all.iter().map(|damage| damage.renewals.failed).sum();
+    let renewals = format!("{renewed} of {}", renewed + failed);
+    table.row(&[
+        &"leases renewed by who floods",
+        &renewals,
+        &"all",
+        &verdict(failed == 0),
+    ]);
+    table.row(&[
+        &"refused of what others asked",
+        &refused,
+        &"none",
+        &verdict(refused == 0),
+    ]);
+    table
 }
 
 fn verdict(met: bool) -> &'static str {

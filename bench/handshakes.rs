@@ -39,14 +39,15 @@ struct Measured {
 pub(crate) async fn handshakes(world: &World) -> Section {
     let count = options::number("handshakes", NODES);
     let mut section = Section::new("handshakes");
-    let proxies = proxies::all(world, Setup::default()).await;
-    let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); proxies.len()];
-    for _ in 0..options::number("rounds", 3) {
-        for (proxy, measured) in proxies.iter().zip(&mut measured) {
-            measured.push(measure(world, proxy, count).await);
+    let contenders = proxies::contenders();
+    let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); contenders.len()];
+    for round in 0..options::number("rounds", options::ROUNDS) {
+        for at in options::turns(round, contenders.len()) {
+            let proxy = contenders[at].start(world, Setup::default()).await;
+            measured[at].push(measure(world, &proxy, contenders[at].is_gate(), count).await);
         }
     }
-    let mut table = Comparison::of(&proxies);
+    let mut table = Comparison::of(&contenders);
     let mut row = |what: &str, unit, of: fn(&Measured) -> f64, target| {
         let figures: Vec<Option<f64>> = measured.iter().map(|m| Some(median(m.iter().map(of)))).collect();
         table.row(what, unit, &figures, target);
@@ -77,7 +78,7 @@ pub(crate) async fn handshakes(world: &World) -> Section {
 }
 
 /// Each node once anew, once more to get something to resume, and once resumed.
-async fn measure(world: &World, proxy: &Proxy, count: usize) -> Measured {
+async fn measure(world: &World, proxy: &Proxy, is_gate: bool, count: usize) -> Measured {
     let configs: Vec<Arc<ClientConfig>> = (0..count)
         .map(|node| Arc::new(world.resuming(node, b"http/1.1")))
         .collect();
@@ -86,10 +87,10 @@ async fn measure(world: &World, proxy: &Proxy, count: usize) -> Measured {
         config.resumption = Resumption::disabled();
         Arc::new(config)
     });
-    let (full, resumed) = pass(proxy, &never.collect::<Vec<_>>()).await;
+    let (full, resumed) = pass(proxy, is_gate, &never.collect::<Vec<_>>()).await;
     assert_eq!(resumed, 0, "who does not ask is not resumed");
-    pass(proxy, &configs).await;
-    let (again, resumed) = pass(proxy, &configs).await;
+    pass(proxy, is_gate, &configs).await;
+    let (again, resumed) = pass(proxy, is_gate, &configs).await;
     Measured {
         full,
         resumed: again,
@@ -98,18 +99,13 @@ async fn measure(world: &World, proxy: &Proxy, count: usize) -> Measured {
 }
 
 /// Seconds of a CPU for each, and how many were resumed.
-async fn pass(proxy: &Proxy, configs: &[Arc<ClientConfig>]) -> (f64, usize) {
+async fn pass(proxy: &Proxy, is_gate: bool, configs: &[Arc<ClientConfig>]) -> (f64, usize) {
     let before = proxy.used.cpu();
-    let own = is_own(proxy);
-    let kinds = stream::iter(configs).map(|config| visit(proxy.address, own, Arc::clone(config)));
+    let kinds = stream::iter(configs).map(|config| visit(proxy.address, is_gate, Arc::clone(config)));
     let kinds: Vec<HandshakeKind> = kinds.buffer_unordered(AT_A_TIME).collect().await;
     let resumed = kinds.iter().filter(|kind| **kind == HandshakeKind::Resumed).count();
     let cpu = proxy.used.cpu() - before;
     (cpu.as_secs_f64() / configs.len() as f64, resumed)
-}
-
-fn is_own(proxy: &Proxy) -> bool {
-    !["nginx", "haproxy"].contains(&proxy.name.as_str())
 }
 
 async fn visit(server: SocketAddr, is_gate: bool, config: Arc<ClientConfig>) -> HandshakeKind {

@@ -60,8 +60,9 @@ pub(crate) struct Answers {
     pub(crate) latencies: Vec<Duration>,
 }
 
-/// Asked before anything is counted, so that every connection is open and every cache warm.
-const WARM: Duration = Duration::from_millis(700);
+/// Asked before anything is counted, so that every connection is open and every cache warm: those to kube-apiserver, too, of which
+/// the gate opens few at a time.
+const WARM: Duration = Duration::from_secs(2);
 const OPENED_AT_A_TIME: usize = 16;
 
 impl Protocol {

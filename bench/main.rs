@@ -65,6 +65,7 @@ use self::shared::{cluster, gate, release};
 const PARTS: &[(&str, usize)] = &[
     ("reads", requests::NODES),
     ("patches", requests::NODES),
+    ("large", requests::NODES),
     ("latency", requests::NODES),
     ("connections", requests::MOST_NODES),
     ("watches", watches::NODES),
@@ -98,6 +99,7 @@ async fn main() {
         let section = match *part {
             "reads" => requests::reads(&world).await,
             "patches" => requests::patches(&world).await,
+            "large" => requests::large(&world).await,
             "latency" => requests::latency(&world).await,
             "connections" => requests::connections(&world).await,
             "watches" => watches::watches(&world).await,

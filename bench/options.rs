@@ -1,4 +1,4 @@
-//! What is asked for on the command line: names of parts, `key=value` for how much of them, and `--write`.
+//! What is asked for on the command line: names of parts, `key=value` for how much of them, and `--write`; and what follows from that.
 //!
 //! - `rounds=3`: how often everything is measured; the median counts.
 //! - `seconds=4`: how long each measurement of requests is.
@@ -6,6 +6,10 @@
 //! - `nodes=1000 events=50`: of the part `watches`; `handshakes=1000`; `flood=20` (seconds of it).
 
 use crate::load::Protocol;
+
+/// What is usual.
+pub(crate) const ROUNDS: usize = 3;
+pub(crate) const SECONDS: usize = 4;
 
 /// The parts that were named; none means all of them.
 pub(crate) fn parts() -> Vec<String> {
@@ -29,4 +33,13 @@ pub(crate) fn number(name: &str, usual: usize) -> usize {
 pub(crate) fn protocols() -> impl Iterator<Item = Protocol> {
     let both = [Protocol::Http1, Protocol::Http2].into_iter();
     both.skip(number("skip", 0)).take(number("protocols", 2))
+}
+
+/// In which order so many take their turns: forth and back.
+pub(crate) fn turns(round: usize, of: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..of).collect();
+    if round % 2 == 1 {
+        order.reverse();
+    }
+    order
 }

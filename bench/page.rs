@@ -2,6 +2,8 @@
 
 use std::{fmt::Display, fs, path::PathBuf, process::Command};
 
+use crate::options;
+
 /// The section of a part, as Markdown.
 pub(crate) struct Section {
     part: &'static str,
@@ -74,13 +76,15 @@ pub(crate) fn machine() -> String {
         format!("Rust {}", first("rustc", "--version", "rustc ")),
     ];
     format!(
-        "*{cores} cores of {}, load average {} before; nginx {}, haproxy {}, {}, {}; {}.*",
+        "*{cores} cores of {}, load average {} before; nginx {}, haproxy {}, {}, {}; {} rounds, of {} s for requests; {}.*",
         cpu.unwrap_or("an unknown processor"),
         load.split(' ').next().unwrap_or_default(),
         programs[0],
         programs[1],
         programs[2],
         programs[3],
+        options::number("rounds", options::ROUNDS),
+        options::number("seconds", options::SECONDS),
         now()
     )
 }

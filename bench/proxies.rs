@@ -3,7 +3,7 @@
 use std::{
     fs,
     net::{SocketAddr, TcpStream},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
@@ -18,6 +18,19 @@ use crate::{
     process::Watched,
     world::World,
 };
+
+/// What can be measured.
+pub(crate) struct Contender {
+    pub(crate) name: String,
+    kind: Kind,
+}
+
+enum Kind {
+    Nginx,
+    Haproxy,
+    /// A build of it.
+    Gate(PathBuf),
+}
 
 /// One of them, running. It ends when this is dropped.
 pub(crate) struct Proxy {
@@ -45,46 +58,83 @@ const START: Duration = Duration::from_secs(10);
 
 /// Those that are installed, the gate last.
 ///
-/// `SCOPEGATE_BESIDE=path/to/before:path/to/after` has other builds of the gate measured instead of this one, in the same rounds,
-/// so that a change can be seen beside what was before it. The last of them is the one whose ratio is told.
-pub(crate) async fn all(world: &World, setup: Setup) -> Vec<Proxy> {
-    let mut all: Vec<Proxy> = [nginx(&world.cluster, setup), haproxy(&world.cluster)]
+/// `SCOPEGATE_BESIDE=before=path/to/one:after=path/to/another` has other builds of the gate measured instead of this one, in the same
+/// rounds, so that a change can be seen beside what was before it. The last of them is the one whose ratio is told.
+pub(crate) fn contenders() -> Vec<Contender> {
+    let peers = [("nginx", Kind::Nginx), ("haproxy", Kind::Haproxy)];
+    let mut all: Vec<Contender> = peers
         .into_iter()
-        .flatten()
+        .filter(|(name, _)| is_installed(name))
+        .map(|(name, kind)| Contender::new(name, kind))
         .collect();
-    for other in beside() {
-        let name = other.rsplit('/').next().unwrap();
-        all.push(scopegate(world, name, Some(Path::new(&other)), setup).await);
-    }
-    if beside().is_empty() {
-        all.push(scopegate(world, "scopegate", None, setup).await);
+    let builds = beside();
+    all.extend(
+        builds
+            .iter()
+            .map(|(name, program)| Contender::new(name, Kind::Gate(program.clone()))),
+    );
+    if builds.is_empty() {
+        all.push(Contender::gate("scopegate"));
     }
     all
 }
 
-/// The gate by itself: this build, or the last of `SCOPEGATE_BESIDE`.
-pub(crate) async fn gate(world: &World, name: &str, setup: Setup) -> Proxy {
-    let others = beside();
-    scopegate(world, name, others.last().map(Path::new), setup).await
+/// Where it is not, that is said.
+fn is_installed(name: &str) -> bool {
+    let found = Command::new(name).arg("-v").output().is_ok();
+    if !found {
+        eprintln!("SKIPPED: {name} is not installed, so that nothing is compared with it");
+    }
+    found
 }
 
-fn beside() -> Vec<String> {
+impl Contender {
+    fn new(name: &str, kind: Kind) -> Self {
+        let name = name.to_owned();
+        Self { name, kind }
+    }
+
+    /// The gate, by a name of its own.
+    pub(crate) fn gate(name: &str) -> Self {
+        Self::new(name, Kind::Gate(program()))
+    }
+
+    pub(crate) fn is_gate(&self) -> bool {
+        matches!(self.kind, Kind::Gate(_))
+    }
+
+    /// Best by itself: what else runs takes caches and CPUs, and to the informers of a gate every heartbeat is news, whoever passes it on.
+    pub(crate) async fn start(&self, world: &World, setup: Setup) -> Proxy {
+        match &self.kind {
+            Kind::Nginx => nginx(&world.cluster, setup),
+            Kind::Haproxy => haproxy(&world.cluster),
+            Kind::Gate(program) => scopegate(world, &self.name, program, setup).await,
+        }
+    }
+}
+
+/// The build that is measured: this one, or the last of `SCOPEGATE_BESIDE`.
+pub(crate) fn program() -> PathBuf {
+    let last = beside().pop();
+    last.map_or_else(|| gate::scopegate().to_owned(), |(_, program)| program)
+}
+
+/// Builds with their names.
+fn beside() -> Vec<(String, PathBuf)> {
     let others = std::env::var("SCOPEGATE_BESIDE").unwrap_or_default();
-    let others = others.split(':').filter(|path| !path.is_empty());
-    others.map(str::to_owned).collect()
+    let others = others.split(':').filter(|other| !other.is_empty());
+    let named = others.map(|other| other.split_once('=').expect("name=path/to/a/gate"));
+    named.map(|(name, path)| (name.to_owned(), path.into())).collect()
 }
 
 /// With an audit log, metrics and every rule, as it comes.
-async fn scopegate(world: &World, name: &str, program: Option<&Path>, setup: Setup) -> Proxy {
+async fn scopegate(world: &World, name: &str, program: &Path, setup: Setup) -> Proxy {
     let file = name.replace(' ', "-");
     let more = format!("audit: {{path: {file}-audit.log}}\n");
     let config = world.cluster.configuration(&format!("{file}.yaml"), FRONT_PROXY, &more);
     let limits = format!("\x20 limits: {{{}}}\n", setup.limits);
     gate::edit(&config, &[("clientCAFile: client-ca.crt\n", &limits)]);
-    let process = match program {
-        None => Process::serve(&config),
-        Some(program) => Process::serve_with(program, &config),
-    };
+    let process = Process::serve_with(program, &config);
     let (address, admin) = process.addresses().await;
     gate::ready(admin).await;
     Proxy {
@@ -97,7 +147,7 @@ async fn scopegate(world: &World, name: &str, program: Option<&Path>, setup: Set
 
 /// It writes an access log, as it does unless told otherwise, through a buffer, as the gate does. Unless told so, it would not speak
 /// TLS 1.3, as all others do.
-fn nginx(cluster: &Cluster, setup: Setup) -> Option<Proxy> {
+fn nginx(cluster: &Cluster, setup: Setup) -> Proxy {
     let (address, api, more) = (free(), cluster.api, setup.nginx);
     let configuration = format!(
         "daemon off; user root; pid nginx.pid; error_log nginx-error.log; worker_processes auto;\n\
@@ -132,7 +182,7 @@ fn nginx(cluster: &Cluster, setup: Setup) -> Option<Proxy> {
     peer(cluster, "nginx", address, &mut command)
 }
 
-fn haproxy(cluster: &Cluster) -> Option<Proxy> {
+fn haproxy(cluster: &Cluster) -> Proxy {
     let (address, api) = (free(), cluster.api);
     let joined = |name: &str| {
         let read = |ending: &str| fs::read_to_string(cluster.file(&format!("{name}.{ending}"))).unwrap();
@@ -159,15 +209,11 @@ fn haproxy(cluster: &Cluster) -> Option<Proxy> {
     peer(cluster, "haproxy", address, &mut command)
 }
 
-/// Nothing if it is not installed, which is said.
-fn peer(cluster: &Cluster, name: &'static str, address: SocketAddr, command: &mut Command) -> Option<Proxy> {
+fn peer(cluster: &Cluster, name: &str, address: SocketAddr, command: &mut Command) -> Proxy {
     let log = fs::File::create(cluster.file(&format!("{name}.log"))).unwrap();
     command.current_dir(cluster.file("")).stdin(Stdio::null());
     command.stdout(log.try_clone().unwrap()).stderr(log);
-    let Ok(child) = command.spawn() else {
-        eprintln!("SKIPPED: {name} is not installed, so that nothing is compared with it");
-        return None;
-    };
+    let child = command.spawn().unwrap();
     let used = Watched::new(child.id());
     let proxy = Proxy {
         name: name.to_owned(),
@@ -181,7 +227,7 @@ fn peer(cluster: &Cluster, name: &'static str, address: SocketAddr, command: &mu
         assert!(began.elapsed() < START, "{name} does not listen: {}", log());
         sleep(Duration::from_millis(20));
     }
-    Some(proxy)
+    proxy
 }
 
 impl Proxy {

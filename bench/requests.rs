@@ -4,6 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http_body_util::Full;
+use serde_json::json;
 
 use crate::{
     compare::{Comparison, DIRECT, Target, Unit, median},
@@ -12,11 +13,15 @@ use crate::{
     page::{Section, docs},
     plot::{Plot, Series},
     process::Watched,
-    proxies::{self, Proxy, Setup},
+    proxies::{self, Contender, Setup},
     world::World,
 };
 
 pub(crate) const NODES: usize = 32;
+/// Of the part `large`.
+const FEW: usize = 8;
+/// A mebibyte as it is sent.
+const LARGE: usize = 768 * 1024;
 /// Of the part `connections`.
 const CONNECTIONS: [usize; 4] = [8, 32, 128, 512];
 pub(crate) const MOST_NODES: usize = 512;
@@ -30,7 +35,15 @@ pub(crate) async fn reads(world: &World) -> Section {
         cpu: Target::OfNginx(1.0),
         ..Targets::default()
     };
-    closed_loops(world, &mut section, ("A read of a secret", targets), &get_secret()).await;
+    let load = (Setup::default(), NODES);
+    closed_loops(
+        world,
+        &mut section,
+        load,
+        ("A read of a secret", targets),
+        &get_secret(),
+    )
+    .await;
     section
 }
 
@@ -41,25 +54,55 @@ pub(crate) async fn patches(world: &World) -> Section {
         cpu: Target::OfNginx(1.3),
         ..Targets::default()
     };
-    let what = "A patch of a node's status";
-    closed_loops(world, &mut section, (what, targets), &patch_status()).await;
+    let (load, what) = ((Setup::default(), NODES), "A patch of a node's status");
+    closed_loops(world, &mut section, load, (what, targets), &patch_status()).await;
+    section
+}
+
+/// A large secret, which passes through unread.
+pub(crate) async fn large(world: &World) -> Section {
+    for node in 0..FEW {
+        let name = format!("large-n{node}");
+        let metadata = json!({"name": name});
+        let data = json!({"value": "s".repeat(LARGE)});
+        let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": data});
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": metadata,
+            "spec": {
+                "nodeName": format!("n{node}"), "automountServiceAccountToken": false,
+                "containers": [{"name": "c", "image": "i"}],
+                "volumes": [{"name": "v", "secret": {"secretName": name}}],
+            },
+        });
+        world.create("/api/v1/namespaces/default/secrets", &secret).await;
+        world.create("/api/v1/namespaces/default/pods", &pod).await;
+    }
+    let mut section = Section::new("large");
+    // Into memory, and not into files.
+    let setup = Setup {
+        nginx: "proxy_max_temp_file_size 0;",
+        ..Setup::default()
+    };
+    let what = ("A read of a secret of a mebibyte", Targets::default());
+    let load = (setup, FEW);
+    closed_loops(world, &mut section, load, what, &get("large")).await;
     section
 }
 
 /// What the gate adds where nobody waits for a CPU.
 pub(crate) async fn latency(world: &World) -> Section {
     let mut section = Section::new("latency");
-    let proxies = proxies::all(world, Setup::default()).await;
+    let contenders = proxies::contenders();
     for protocol in options::protocols() {
         let load = usual(protocol, 8, Some(PACE));
-        let measured = rounds(world, &proxies, load, &get_secret()).await;
+        let measured = rounds(world, (&contenders, Setup::default()), load, &get_secret()).await;
         let heading = format!("{}, 8 connections, a read on each every 10 ms:", protocol.name());
         let targets = Targets {
             added: Target::AtMost(300.0),
             p99: Target::OfNginx(2.0),
             ..Targets::default()
         };
-        section.table(&heading, table(&proxies, &measured, targets));
+        section.table(&heading, table(&contenders, &measured, targets));
     }
     section
 }
@@ -67,15 +110,15 @@ pub(crate) async fn latency(world: &World) -> Section {
 /// What a read costs when there are more and more connections.
 pub(crate) async fn connections(world: &World) -> Section {
     let mut section = Section::new("connections");
-    let proxies = proxies::all(world, Setup::default()).await;
-    let mut table = Comparison::of(&proxies);
+    let contenders = proxies::contenders();
+    let mut table = Comparison::of(&contenders);
     let mut plot = Plot::new("CPU per read", "connections", "µs of a CPU");
     for protocol in options::protocols() {
-        let name = |proxy: &Proxy| format!("{}, {}", proxy.name, protocol.name());
-        let mut series: Vec<Series> = proxies.iter().map(|proxy| Series::new(&name(proxy))).collect();
+        let name = |contender: &Contender| format!("{}, {}", contender.name, protocol.name());
+        let mut series: Vec<Series> = contenders.iter().map(|one| Series::new(&name(one))).collect();
         for connections in CONNECTIONS {
             let load = usual(protocol, connections, None);
-            let measured = rounds(world, &proxies, load, &get_secret()).await;
+            let measured = rounds(world, (&contenders, Setup::default()), load, &get_secret()).await;
             let cpu = figures(&measured[1..], |m| m.cpu);
             for (series, cpu) in series.iter_mut().zip(cpu.iter().flatten()) {
                 series.point(connections as f64, *cpu);
@@ -93,12 +136,18 @@ pub(crate) async fn connections(world: &World) -> Section {
     section
 }
 
-async fn closed_loops(world: &World, section: &mut Section, (what, targets): (&str, Targets), ask: &Ask) {
-    let proxies = proxies::all(world, Setup::default()).await;
+async fn closed_loops(
+    world: &World,
+    section: &mut Section,
+    (setup, connections): (Setup, usize),
+    (what, targets): (&str, Targets),
+    ask: &Ask,
+) {
+    let contenders = proxies::contenders();
     for protocol in options::protocols() {
-        let measured = rounds(world, &proxies, usual(protocol, NODES, None), ask).await;
-        let heading = format!("{what}, {}, {NODES} connections:", protocol.name());
-        section.table(&heading, table(&proxies, &measured, targets));
+        let measured = rounds(world, (&contenders, setup), usual(protocol, connections, None), ask).await;
+        let heading = format!("{what}, {}, {connections} connections:", protocol.name());
+        section.table(&heading, table(&contenders, &measured, targets));
     }
 }
 
@@ -111,7 +160,7 @@ struct Targets {
 }
 
 pub(crate) fn usual(protocol: Protocol, connections: usize, pace: Option<Duration>) -> Load {
-    let length = Duration::from_secs(options::number("seconds", 4) as u64);
+    let length = Duration::from_secs(options::number("seconds", options::SECONDS) as u64);
     Load {
         protocol,
         connections,
@@ -121,8 +170,8 @@ pub(crate) fn usual(protocol: Protocol, connections: usize, pace: Option<Duratio
 }
 
 /// The first is of no proxy at all.
-fn table(proxies: &[Proxy], measured: &[Vec<Measured>], targets: Targets) -> Comparison {
-    let names = proxies.iter().map(|proxy| proxy.name.as_str());
+fn table(contenders: &[Contender], measured: &[Vec<Measured>], targets: Targets) -> Comparison {
+    let names = contenders.iter().map(|contender| contender.name.as_str());
     let names: Vec<&str> = std::iter::once(DIRECT).chain(names).collect();
     let mut table = Comparison::new(&names);
     let mut cpu = figures(measured, |m| m.cpu);
@@ -155,14 +204,24 @@ fn figures(measured: &[Vec<Measured>], of: impl Fn(&Measured) -> f64) -> Vec<Opt
         .collect()
 }
 
-/// All of them in turn, several times, so that what else the machine does meets all of them.
-async fn rounds(world: &World, proxies: &[Proxy], load: Load, ask: &Ask) -> Vec<Vec<Measured>> {
-    let mut all: Vec<Vec<Measured>> = vec![Vec::new(); proxies.len() + 1];
-    for _ in 0..options::number("rounds", 3) {
-        let servers = proxies.iter().map(|proxy| (proxy.address, Some(proxy.used)));
-        let servers = std::iter::once((world.cluster.api, None)).chain(servers);
-        for ((server, used), measured) in servers.zip(&mut all) {
-            measured.push(measure(world, server, used, load, ask).await);
+/// All of them in turn, several times forth and back, so that what else the machine does meets all of them. The first is kube-apiserver
+/// without anything before it.
+async fn rounds(
+    world: &World,
+    (contenders, setup): (&[Contender], Setup),
+    load: Load,
+    ask: &Ask,
+) -> Vec<Vec<Measured>> {
+    let mut all: Vec<Vec<Measured>> = vec![Vec::new(); contenders.len() + 1];
+    for round in 0..options::number("rounds", options::ROUNDS) {
+        for at in options::turns(round, all.len()) {
+            all[at].push(match at.checked_sub(1) {
+                None => measure(world, world.cluster.api, None, load, ask).await,
+                Some(contender) => {
+                    let proxy = contenders[contender].start(world, setup).await;
+                    measure(world, proxy.address, Some(proxy.used), load, ask).await
+                }
+            });
         }
     }
     all
@@ -199,14 +258,19 @@ pub(crate) async fn measure(
 }
 
 pub(crate) fn get_secret() -> Ask {
-    Arc::new(|node, _| {
-        request("GET", &format!("/api/v1/namespaces/default/secrets/secret-n{node}"))
+    get("secret")
+}
+
+/// The secret of this kind that a node has.
+fn get(kind: &'static str) -> Ask {
+    Arc::new(move |node, _| {
+        request("GET", &format!("/api/v1/namespaces/default/secrets/{kind}-n{node}"))
             .body(Full::default())
             .unwrap()
     })
 }
 
-/// What a kubelet sends every ten seconds when nothing has changed but the time.
+/// What a kubelet sends every five minutes when nothing has changed but the time, and sooner when something has.
 fn patch_status() -> Ask {
     Arc::new(|node, turn| {
         let time = format!(

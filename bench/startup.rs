@@ -22,7 +22,7 @@ use crate::{
     page::{Section, docs},
     plot::{Plot, Series},
     process::Watched,
-    requests,
+    proxies, requests,
     table::Table,
     world::World,
 };
@@ -134,7 +134,7 @@ async fn measure(world: &World, etcd: SocketAddr, objects: &Arc<Objects>, nodes:
         drop(running.take());
         measured.lists.push(listing::list(&world.cluster).await.unwrap().within);
         let began = Instant::now();
-        let process = Process::serve(&config);
+        let process = Process::serve_with(&proxies::program(), &config);
         let (serving, admin) = process.addresses().await;
         ready(admin, began).await;
         let used = Watched::new(process.id());

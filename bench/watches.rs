@@ -74,16 +74,20 @@ pub(crate) async fn watches(world: &World) -> Section {
         "spec": {"ports": [{"port": 80}], "selector": {"app": "changing"}},
     });
     world.create("/api/v1/namespaces/default/services", &service).await;
-    let proxies = proxies::all(world, SETUP).await;
-    let mut measured = Vec::new();
-    for proxy in &proxies {
-        eprintln!("watches through {}", proxy.name);
-        measured.push(measure(world, proxy, nodes, events).await);
-        tokio::time::sleep(REST).await;
+    let contenders = proxies::contenders();
+    let mut measured: Vec<Vec<Measured>> = contenders.iter().map(|_| Vec::new()).collect();
+    for round in 0..options::number("rounds", options::ROUNDS) {
+        for at in options::turns(round, contenders.len()) {
+            eprintln!("watches through {}, round {}", contenders[at].name, round + 1);
+            let proxy = contenders[at].start(world, SETUP).await;
+            measured[at].push(measure(world, &proxy, nodes, events).await);
+            drop(proxy);
+            tokio::time::sleep(REST).await;
+        }
     }
-    let mut table = Comparison::of(&proxies);
+    let mut table = Comparison::of(&contenders);
     let mut row = |what: &str, unit, of: fn(&Measured) -> f64, target| {
-        let figures: Vec<Option<f64>> = measured.iter().map(|measured| Some(of(measured))).collect();
+        let figures: Vec<Option<f64>> = measured.iter().map(|all| Some(median(all.iter().map(of)))).collect();
         table.row(what, unit, &figures, target);
     };
     let most = Target::AtMost(20.0);
