@@ -1,11 +1,21 @@
 # The commands of this project; CI uses the same ones.
-.PHONY: help demo test e2e e2e-all e2e-deep conformance screenshots lint bench performance counts fuzz
+.PHONY: help demo release training test e2e e2e-all e2e-deep conformance screenshots lint bench performance counts fuzz
 
 help: ## Show what there is
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 
 demo: ## The gate before an embedded stand-in API server; ARGS=--once ends after the walk
 	cargo run --bin scopegate -- demo $(ARGS)
+
+# Where cargo puts what it builds.
+TARGET = $(or $(CARGO_TARGET_DIR),target)
+
+release: ## The gate as it is shipped, in target/shipped: built with what a first build has counted (twenty minutes on two cores)
+	bench/release
+
+training: ## What a release learns from, once, by an ordinary build: to see that it works
+	cargo build --bin scopegate --example training
+	$(TARGET)/debug/examples/training $(TARGET)/debug/scopegate 1
 
 test: ## Every test, those against a real kube-apiserver included
 	e2e/run cargo test
@@ -51,8 +61,10 @@ bench: ## Decisions, the graphs beside upstream's and Gardener's own authorizers
 	e2e/run cargo bench --bench authorize --bench graph --bench reviews --bench writes
 	e2e/run cargo bench --bench proxies
 
-performance: ## The gate beside nginx and haproxy with more rounds, written into docs/performance.md (half an hour, on a machine that does nothing else)
-	e2e/run cargo bench --bench proxies -- --write rounds=5 seconds=10
+performance: release ## The gate as it is shipped beside nginx and haproxy with more rounds, written into docs/performance.md (two hours, on a machine that does nothing else)
+	cargo build --release --bin scopegate
+	SCOPEGATE_BESIDE=plain=$(TARGET)/release/scopegate:gate=$(TARGET)/shipped/scopegate \
+	  e2e/run cargo bench --bench proxies -- --write rounds=5 seconds=3
 
 counts: ## How many instructions decisions and whole requests take, compared with what is stored; needs valgrind, ARGS=--store writes it anew
 	cargo bench --bench instructions -- $(ARGS)

@@ -5,9 +5,9 @@ mod client;
 use std::{
     io::{BufRead as _, BufReader, Write},
     net::SocketAddr,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
     time::{Duration, Instant},
 };
 
@@ -325,8 +325,13 @@ pub(crate) fn with_admin_tls(config: &str) -> String {
     with
 }
 
+/// What cargo has built for the tests, or another build: `SCOPEGATE_PROGRAM=target/shipped/scopegate`.
 pub(crate) fn scopegate() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_scopegate"))
+    static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| match std::env::var_os("SCOPEGATE_PROGRAM") {
+        Some(program) => Path::new(&program).canonicalize().expect("SCOPEGATE_PROGRAM is a gate"),
+        None => env!("CARGO_BIN_EXE_scopegate").into(),
+    });
+    &PROGRAM
 }
 
 /// One request with the credentials of a kubeconfig, over HTTP/1.1, by a client that shares no code with the gate.

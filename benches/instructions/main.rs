@@ -30,6 +30,7 @@ mod gate;
 /// Whole requests.
 mod path;
 /// What surrounds the gate: clients and an API server.
+#[allow(dead_code, unused_imports, reason = "what a release learns from does more with them")]
 mod peers;
 /// What needs no socket.
 mod pure;

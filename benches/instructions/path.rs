@@ -30,6 +30,8 @@ const TOLERANCE: f64 = 3.0;
 
 const OWN_SECRET: &str = "/api/v1/namespaces/ns/secrets/secret-of-p1";
 const FOREIGN_SECRET: &str = "/api/v1/namespaces/ns/secrets/secret-of-q1";
+/// What kubelets patch with.
+const PATCH: &str = "application/strategic-merge-patch+json";
 const WATCH: &str =
     "/api/v1/pods?allowWatchBookmarks=true&fieldSelector=spec.nodeName%3Dn1&resourceVersion=1&watch=true";
 
@@ -94,7 +96,7 @@ pub(super) fn count(valgrind: &Valgrind) -> Result<Vec<Counted>> {
     ] {
         let mut client = runtime.block_on(Client::connect(&site, address, http))?;
         scenario(name, &mut || {
-            let answered = runtime.block_on(client.send(&method, target, body))?;
+            let answered = runtime.block_on(client.send(&method, target, (PATCH, body)))?;
             ensure!(answered == code, "{name} is answered {answered}");
             Ok(())
         })?;

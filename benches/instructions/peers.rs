@@ -15,20 +15,20 @@ use scopegate::{
 };
 use tempfile::TempDir;
 
-pub(super) use self::{
-    client::{Client, Http},
+pub(crate) use self::{
+    client::{Client, Http, Watch},
     upstream::Upstream,
 };
 
 /// What a kubelet sends with every request, and the host.
-pub(super) const HEADERS: [(&str, &str); 3] = [
+pub(crate) const HEADERS: [(&str, &str); 3] = [
     ("accept", "application/json, application/vnd.kubernetes.protobuf"),
     ("accept-encoding", "gzip"),
     ("user-agent", "kubelet/v1.36.3 (linux/amd64) kubernetes/0123456"),
 ];
 
 /// The files of the gate and of a node.
-pub(super) struct Site(TempDir);
+pub(crate) struct Site(TempDir);
 
 /// As it comes, but for what would have to be waited for: a refusal asks upstream at once, and as often as it wants to. Files are
 /// looked at seldom, and silence of upstream is no matter.
@@ -38,7 +38,7 @@ graph: {staleAfter: 3600s, lagWait: 0s, liveReads: {burst: 1000000, perSecond: 1
 ";
 
 impl Site {
-    pub(super) fn new(pki: &Pki, upstream: SocketAddr) -> Result<Self> {
+    pub(crate) fn new(pki: &Pki, upstream: SocketAddr) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         pki.write(folder.path(), &["localhost", "127.0.0.1"], &["n1"])?;
         let gate = pki.client_ca.issue("scopegate", None, Usage::Client)?;
@@ -53,7 +53,7 @@ impl Site {
         Ok(Self(folder))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 

@@ -1,5 +1,9 @@
 //! Bodies as kubelets send them.
 
+/// Those that are not JSON.
+#[path = "protobuf.rs"]
+pub(super) mod protobuf;
+
 use bytes::Bytes;
 use scopegate::patch;
 use serde_json::{Value, json};
@@ -16,6 +20,8 @@ pub(super) struct Body {
 
 pub(super) const NODE_STATUS: &str = "/api/v1/nodes/n1/status";
 pub(super) const POD_STATUS: &str = "/api/v1/namespaces/ns/pods/p1/status";
+const TOKEN: &str = "/api/v1/namespaces/ns/serviceaccounts/sa/token";
+pub(super) const POD_UID: &str = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
 
 impl Body {
     pub(super) fn patch(about: &'static str, target: &str, body: &str) -> Self {
@@ -39,13 +45,21 @@ pub(super) fn ordinary() -> Vec<Body> {
         Body {
             about: "token for the API server",
             method: "POST",
-            target: "/api/v1/namespaces/ns/serviceaccounts/sa/token".to_owned(),
+            target: TOKEN.to_owned(),
             content_type: "application/json",
             patch: None,
             bytes: json!({"spec": {"audiences": [], "expirationSeconds": 3607, "boundObjectRef": {
-                "apiVersion": "v1", "kind": "Pod", "name": "p1", "uid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"}}})
+                "apiVersion": "v1", "kind": "Pod", "name": "p1", "uid": POD_UID}}})
             .to_string()
             .into_bytes(),
+        },
+        Body {
+            about: "the same in protobuf",
+            method: "POST",
+            target: TOKEN.to_owned(),
+            content_type: protobuf::CONTENT_TYPE,
+            patch: None,
+            bytes: protobuf::token("p1", POD_UID),
         },
     ]
 }
@@ -91,7 +105,7 @@ fn pod_status(containers: usize) -> String {
                 "volumeMounts": [{"mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "name": "t", "readOnly": true, "recursiveReadOnly": "Disabled"}]})
         })
         .collect();
-    json!({"metadata": {"uid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"}, "status": {
+    json!({"metadata": {"uid": POD_UID}, "status": {
         "$setElementOrder/conditions": order, "conditions": conditions, "containerStatuses": statuses,
         "hostIP": "10.0.0.1", "phase": "Running", "podIP": "10.1.0.7", "podIPs": [{"ip": "10.1.0.7"}]}})
     .to_string()
@@ -114,7 +128,7 @@ pub(super) fn large_node() -> (Bytes, Body) {
     };
     let mut stored = node("2026-01-02T03:04:05Z");
     stored["metadata"]["resourceVersion"] = "4711".into();
-    stored["metadata"]["uid"] = "6ba7b810-9dad-11d1-80b4-00c04fd430c8".into();
+    stored["metadata"]["uid"] = POD_UID.into();
     let body = Body {
         about: "a node of a mebibyte",
         method: "PUT",

@@ -17,7 +17,7 @@ use scopegate::{
 };
 use serde_json::json;
 
-use super::bodies::Body;
+use super::bodies::{Body, POD_UID};
 
 pub(super) struct Gate {
     authorizer: Authorizer,
@@ -36,7 +36,7 @@ impl Gate {
         let features = Features::of(KubernetesVersion::NEWEST);
         let mut store = Store::default();
         let pod = json!({
-            "metadata": {"namespace": "ns", "name": "p1", "uid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"},
+            "metadata": {"namespace": "ns", "name": "p1", "uid": POD_UID},
             "spec": {"nodeName": "n1", "serviceAccountName": "sa", "volumes": [
                 {"name": "t", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}},
             ]},

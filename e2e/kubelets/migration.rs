@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{AS_FRONT_PROXY, KUBEADM, MIGRATED, Mode, gate, rights_of_nodes, sampler::is_ready};
 use crate::{
     cluster::{AUDITED, Cluster, Guard, program},
-    gate::{Client, PATIENCE},
+    gate::{Client, PATIENCE, scopegate},
     graph::{admin_client, objects::pod},
 };
 
@@ -108,7 +108,7 @@ fn has(pod: &Value, label: &str) -> bool {
 }
 
 fn recommend(cluster: &Cluster, gate: &str) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_scopegate"));
+    let mut command = Command::new(scopegate());
     let output = command
         .arg("recommend")
         .arg(cluster.file(&super::audit_log(gate)))

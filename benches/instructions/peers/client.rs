@@ -23,18 +23,18 @@ use super::{HEADERS, Site};
 
 /// Which version.
 #[derive(Clone, Copy)]
-pub(in super::super) enum Http {
+pub(crate) enum Http {
     One,
     Two,
 }
 
-pub(in super::super) struct Client {
+pub(crate) struct Client {
     connection: Connection,
     address: SocketAddr,
 }
 
 /// An answer that goes on.
-pub(in super::super) struct Watch(Incoming);
+pub(crate) struct Watch(Incoming);
 
 enum Connection {
     One(http1::SendRequest<Full<Bytes>>),
@@ -42,7 +42,7 @@ enum Connection {
 }
 
 impl Client {
-    pub(in super::super) async fn connect(site: &Site, address: SocketAddr, http: Http) -> Result<Self> {
+    pub(crate) async fn connect(site: &Site, address: SocketAddr, http: Http) -> Result<Self> {
         let key = PrivateKeyDer::from_pem_slice(&site.read("n1.key")?)?;
         let mut config = ClientConfig::builder()
             .with_root_certificates(tls::anchors(&site.read("server-ca.crt")?)?)
@@ -72,15 +72,20 @@ impl Client {
     }
 
     /// Sends a request and reads all of the answer.
-    pub(in super::super) async fn send(&mut self, method: &Method, target: &str, body: &[u8]) -> Result<StatusCode> {
-        let response = self.begin(method, target, body).await?;
+    pub(crate) async fn send(
+        &mut self,
+        method: &Method,
+        target: &str,
+        (content_type, body): (&'static str, &[u8]),
+    ) -> Result<StatusCode> {
+        let response = self.begin(method, target, (content_type, body)).await?;
         let code = response.status();
         response.into_body().collect().await?;
         Ok(code)
     }
 
-    pub(in super::super) async fn open(&mut self, target: &str) -> Result<Watch> {
-        let response = self.begin(&Method::GET, target, &[]).await?;
+    pub(crate) async fn open(&mut self, target: &str) -> Result<Watch> {
+        let response = self.begin(&Method::GET, target, ("", &[])).await?;
         ensure!(
             response.status() == StatusCode::OK,
             "a watch is answered {}",
@@ -89,16 +94,20 @@ impl Client {
         Ok(Watch(response.into_body()))
     }
 
-    async fn begin(&mut self, method: &Method, target: &str, body: &[u8]) -> Result<Response<Incoming>> {
+    async fn begin(
+        &mut self,
+        method: &Method,
+        target: &str,
+        (content_type, body): (&'static str, &[u8]),
+    ) -> Result<Response<Incoming>> {
         let mut request = Request::new(Full::new(Bytes::copy_from_slice(body)));
         *request.method_mut() = method.clone();
         let headers = request.headers_mut();
         for (name, value) in HEADERS {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        if method == Method::PATCH {
-            let patch = HeaderValue::from_static("application/strategic-merge-patch+json");
-            headers.insert(header::CONTENT_TYPE, patch);
+        if !body.is_empty() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         }
         let response = match &mut self.connection {
             Connection::One(sender) => {
@@ -119,7 +128,7 @@ impl Client {
 
 impl Watch {
     /// Reads until an event has come.
-    pub(in super::super) async fn event(&mut self) -> Result<()> {
+    pub(crate) async fn event(&mut self) -> Result<()> {
         loop {
             let frame = self.0.frame().await.context("the watch has ended")??;
             match frame.into_data() {

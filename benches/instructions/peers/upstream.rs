@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
@@ -25,13 +25,15 @@ use scopegate::{
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-pub(in super::super) struct Upstream {
-    pub(in super::super) address: SocketAddr,
+pub(crate) struct Upstream {
+    pub(crate) address: SocketAddr,
     watch: Watching,
+    /// What informers see.
+    standin: Arc<Standin>,
 }
 
-/// The watch of a kubelet, when it has one.
-type Watching = Arc<Mutex<Option<UnboundedSender<Bytes>>>>;
+/// The watches of kubelets.
+type Watching = Arc<Mutex<Vec<UnboundedSender<Bytes>>>>;
 
 /// What an answer of kube-apiserver carries.
 const HEADERS: [(&str, &str); 4] = [
@@ -47,7 +49,7 @@ const HEADERS: [(&str, &str); 4] = [
 const PODS: usize = 30;
 
 impl Upstream {
-    pub(in super::super) async fn start(pki: &Pki) -> Result<Self> {
+    pub(crate) async fn start(pki: &Pki) -> Result<Self> {
         let server = Server::bind("upstream", SocketAddr::from(([127, 0, 0, 1], 0))).await?;
         let address = server.address();
         let pair = pki
@@ -59,30 +61,29 @@ impl Upstream {
         ensure!(standin.left_out().is_empty(), "{:?}", standin.left_out());
         let (secret, node) = (Bytes::from(secret()), Bytes::from(node("n1").to_string()));
         let watch = Watching::default();
-        let watching = Arc::clone(&watch);
+        let (watching, seen) = (Arc::clone(&watch), Arc::clone(&standin));
         let new_service = move |_: Peer| {
-            let (standin, secret, node, watch) = (
-                Arc::clone(&standin),
-                secret.clone(),
-                node.clone(),
-                Arc::clone(&watching),
-            );
+            let (standin, secret, node, watch) =
+                (Arc::clone(&seen), secret.clone(), node.clone(), Arc::clone(&watching));
             service_fn(move |request: Request<Incoming>| {
                 let (standin, secret, node, watch) =
                     (Arc::clone(&standin), secret.clone(), node.clone(), Arc::clone(&watch));
                 async move {
                     let of_node = request.headers().contains_key("x-remote-user");
                     let target = request.uri().path();
-                    Ok::<_, Infallible>(if !of_node {
+                    Ok::<_, Infallible>(if target.ends_with("/subjectaccessreviews") {
+                        // Of which the stand-in knows nothing.
+                        whole(Bytes::from_static(br#"{"status":{"allowed":true}}"#))
+                    } else if !of_node {
                         standin.respond(&User::default(), request).await
                     } else if target.contains("/secrets/") {
                         whole(secret)
-                    } else if target.ends_with("/status") {
+                    } else if request.uri().query().is_some_and(|query| query.contains("watch=")) {
+                        watched(&watch)
+                    } else {
                         // Read to its end, as an API server does before it answers.
                         let _ = request.into_body().collect().await;
                         whole(node)
-                    } else {
-                        watched(&watch)
                     })
                 }
             })
@@ -94,14 +95,33 @@ impl Upstream {
             std::future::pending(),
             Duration::ZERO,
         ));
-        Ok(Self { address, watch })
+        Ok(Self {
+            address,
+            watch,
+            standin,
+        })
     }
 
-    /// Sends an event on the watch.
-    pub(in super::super) fn happens(&self) -> Result<()> {
-        let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        let event = json!({"type": "MODIFIED", "object": pod("n1", "p1")}).to_string() + "\n";
-        watch.as_ref().context("nobody watches")?.send(event.into())?;
+    /// Sends an event on every watch.
+    pub(crate) fn happens(&self) -> Result<()> {
+        let event = Bytes::from(json!({"type": "MODIFIED", "object": pod("n1", "p1")}).to_string() + "\n");
+        let mut watches = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.retain(|watch| watch.send(event.clone()).is_ok());
+        ensure!(!watches.is_empty(), "nobody watches");
+        Ok(())
+    }
+
+    /// A heartbeat of the other node and a pod that is ready or not, for the informers.
+    pub(crate) async fn changes(&self, turn: usize) -> Result<()> {
+        let ready = if turn.is_multiple_of(2) { "True" } else { "False" };
+        let status = json!({"status": {"conditions": [{"type": "Ready", "status": ready}]}}).to_string();
+        for target in ["/api/v1/nodes/n2/status", "/api/v1/namespaces/ns/pods/q1/status"] {
+            let request = Request::patch(target)
+                .header(header::CONTENT_TYPE, "application/merge-patch+json")
+                .body(Full::new(Bytes::from(status.clone())))?;
+            let code = self.standin.respond(&User::default(), request).await.status();
+            ensure!(code.is_success(), "{target} is answered {code}");
+        }
         Ok(())
     }
 }
@@ -112,7 +132,7 @@ fn whole(body: Bytes) -> Response<Body> {
 
 fn watched(watch: &Watching) -> Response<Body> {
     let (sender, mut events) = unbounded_channel();
-    *watch.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+    watch.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
     let events = stream::poll_fn(move |context| events.poll_recv(context));
     answer(StreamBody::new(events.map(|event| Ok(Frame::data(event)))).boxed_unsync())
 }
@@ -129,7 +149,8 @@ fn answer(body: Body) -> Response<Body> {
 
 /// Two nodes, of which the first is the one that asks, with pods that have a secret each.
 fn objects() -> Vec<Value> {
-    let mut objects = vec![node("n1"), node("n2")];
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"namespace": "ns", "name": "sa"}});
+    let mut objects = vec![node("n1"), node("n2"), account];
     for number in 1..=PODS {
         objects.push(pod("n1", &format!("p{number}")));
         objects.push(pod("n2", &format!("q{number}")));
