@@ -105,6 +105,10 @@ impl Facts {
         {
             request.selectors = Selectors::default();
         }
+        // Any word of letters, digits and some signs, as long as a head may be.
+        if let Some(beginning) = self.method.as_str().get(..MAX_TEXT) {
+            self.method = Method::from_bytes(beginning.as_bytes()).unwrap_or_default();
+        }
         self
     }
 
@@ -201,6 +205,7 @@ mod tests {
         let mut rejection = Rejection::forbidden("\u{1f980}".repeat(100_000), Details::of(&pods, "p"));
         rejection.log = Some("l".repeat(100_000));
         let facts = Facts {
+            method: Method::from_bytes(&[b'M'; 60_000]).unwrap(),
             info: Some(Arc::new(info)),
             answer: Some(Answer {
                 code: rejection.code,
@@ -213,6 +218,8 @@ mod tests {
         let length = format!("{facts:?}").len();
         assert!(length < 16 * 1024, "{length} bytes in words");
         assert_eq!(facts.resource(), "pods");
+        let unread = Facts { info: None, ..facts };
+        assert_eq!(unread.verb(), "m".repeat(MAX_TEXT));
         assert!(format!("{known:?}").len() > 100_000, "which others still have whole");
     }
 }
