@@ -2,8 +2,10 @@
 
 use std::{
     cell::RefCell,
-    fmt, io,
-    pin::Pin,
+    fmt,
+    future::poll_fn,
+    io,
+    pin::{Pin, pin},
     task::{Context, Poll, ready},
 };
 
@@ -11,7 +13,7 @@ use bytes::Bytes;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
-    task::coop,
+    task::{coop, unconstrained},
 };
 
 /// rustls reads four kibibytes at a time, so that a record of sixteen would be five calls into the kernel. This reads as much as
@@ -46,6 +48,17 @@ impl Ahead {
         self.rest = Bytes::copy_from_slice(later);
         charge(now.len(), cx);
         Poll::Ready(Ok(()))
+    }
+
+    /// Writing uses up nothing: who reads until his turn is over would never come to write what others wait for. How much there is to
+    /// write is bounded by what was read for it.
+    fn poll_freely<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut write: impl FnMut(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        let socket = &mut self.socket;
+        pin!(unconstrained(poll_fn(|cx| write(Pin::new(socket), cx)))).poll(cx)
     }
 }
 
@@ -87,7 +100,7 @@ fn charge(bytes: usize, cx: &mut Context<'_>) {
 
 impl AsyncWrite for Ahead {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write(cx, buffer)
+        self.poll_freely(cx, |socket, cx| socket.poll_write(cx, buffer))
     }
 
     fn poll_write_vectored(
@@ -95,7 +108,11 @@ impl AsyncWrite for Ahead {
         cx: &mut Context<'_>,
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write_vectored(cx, buffers)
+        // Nearly always one record. The kernel has a shorter way for one buffer.
+        if let [buffer] = buffers {
+            return self.poll_write(cx, buffer);
+        }
+        self.poll_freely(cx, |socket, cx| socket.poll_write_vectored(cx, buffers))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -113,8 +130,6 @@ impl AsyncWrite for Ahead {
 
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
-
     use test_case::test_case;
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -168,6 +183,7 @@ mod tests {
         drop(far);
         assert_eq!(near.read(&mut piece).await.unwrap(), 0, "and its end is seen");
     }
+
     /// However it comes, and whether it was read ahead.
     #[test_case(1; "byte by byte")]
     #[test_case(4096; "as rustls asks")]
@@ -190,5 +206,25 @@ mod tests {
         assert!((1..=MOST).contains(&read), "{read} bytes");
         let mut rest = vec![0; 200_000 - read];
         near.read_exact(&mut rest).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn who_has_read_all_he_may_can_write() {
+        let (mut far, mut near) = pair().await;
+        poll_fn(|cx| {
+            while pin!(coop::consume_budget()).poll(cx).is_ready() {}
+            assert!(
+                Pin::new(&mut near)
+                    .poll_read(cx, &mut ReadBuf::new(&mut [0]))
+                    .is_pending()
+            );
+            let written = Pin::new(&mut near).poll_write(cx, b"news");
+            assert!(matches!(written, Poll::Ready(Ok(4))));
+            Poll::Ready(())
+        })
+        .await;
+        let mut news = [0; 4];
+        far.read_exact(&mut news).await.unwrap();
+        assert_eq!(&news, b"news");
     }
 }
