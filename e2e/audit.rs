@@ -112,6 +112,24 @@ async fn a_stream_that_is_reset_is_audited() {
     );
 }
 
+/// The client goes away so early that hyper sees it before anybody has begun to handle what it has asked.
+#[tokio::test]
+async fn a_client_that_leaves_at_once_is_audited() {
+    let gate = Gate::start(FRONT_PROXY, "").await;
+    for turn in 0..20 {
+        let mut stream = gate.connect("node-a", b"http/1.1").await;
+        let request = format!("GET /version?turn={turn} HTTP/1.1\r\nHost: x\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.get_mut().0.shutdown().await.unwrap();
+        // Whether or not there is an answer.
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+        let uri = format!("/version?turn={turn}");
+        gate.event_where(|event| event["requestURI"] == uri.as_str()).await;
+    }
+    let log = std::fs::read_to_string(gate.site.file("audit.log")).unwrap();
+    assert_eq!(log.lines().count(), 20, "{log}");
+}
+
 /// The client goes away before there is an answer: upstream accepts the connection and then says nothing.
 #[tokio::test]
 async fn a_client_that_leaves_before_the_answer_is_audited() {

@@ -352,8 +352,8 @@ impl Bound {
         let service = move |peer: Peer| {
             let (pipeline, connection) = (Arc::clone(&pipeline), Arc::new(Connection::new(peer)));
             service_fn(move |request: Request<Incoming>| {
-                let (pipeline, connection) = (Arc::clone(&pipeline), Arc::clone(&connection));
-                async move { Ok(pipeline.serve(connection, request).await) }
+                let served = Arc::clone(&pipeline).serve(Arc::clone(&connection), request);
+                async move { Ok(served.await) }
             })
         };
         let mut _leaving = None;

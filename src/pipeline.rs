@@ -101,46 +101,48 @@ impl Connection {
 }
 
 impl Pipeline {
-    /// Answers one request. Whatever happens, and also if the client goes away and this future is dropped, exactly one
-    /// audit event and one set of metrics come of it.
-    pub async fn serve(
+    /// Answers one request. Whatever happens, and also if the client goes away and this future is dropped, be it before it was ever
+    /// polled, exactly one audit event and one set of metrics come of it.
+    pub fn serve(
         self: Arc<Self>,
         connection: Arc<Connection>,
         mut request: Request<Incoming>,
-    ) -> Response<RecordedBody> {
+    ) -> impl Future<Output = Response<RecordedBody>> + Send + use<> {
         let mut outcome = Outcome::begin(&self, connection.address, &request);
-        let audit_id = outcome.audit_id();
-        let (upgrades, client) = (
-            request.headers().contains_key(UPGRADE),
-            hyper::upgrade::on(&mut request),
-        );
-        let handled = self.handle(&connection, request, &mut outcome);
-        // A defect in the handling of one request must not end the others on its connection.
-        let handled = AssertUnwindSafe(handled).catch_unwind().await;
-        if let Ok(Err(rejection)) = &handled
-            && rejection.code == StatusCode::TOO_MANY_REQUESTS
-        {
-            if outcome.has_place() {
-                sleep(HOLD).await;
-            } else {
-                connection.sends_away();
+        async move {
+            let audit_id = outcome.audit_id();
+            let (upgrades, client) = (
+                request.headers().contains_key(UPGRADE),
+                hyper::upgrade::on(&mut request),
+            );
+            let handled = self.handle(&connection, request, &mut outcome);
+            // A defect in the handling of one request must not end the others on its connection.
+            let handled = AssertUnwindSafe(handled).catch_unwind().await;
+            if let Ok(Err(rejection)) = &handled
+                && rejection.code == StatusCode::TOO_MANY_REQUESTS
+            {
+                if outcome.has_place() {
+                    sleep(HOLD).await;
+                } else {
+                    connection.sends_away();
+                }
             }
+            let mut response = match handled {
+                Ok(Ok(Forwarded::Answer(response))) => outcome.forwarded(response),
+                Ok(Ok(Forwarded::Switched(response, tunnel))) => outcome.switched(response, tunnel, client),
+                Ok(Err(rejection)) => outcome.rejected(&rejection),
+                Err(_) => outcome.panicked(&Rejection::internal("panic while handling the request")),
+            };
+            response.headers_mut().insert(reply::AUDIT_ID, audit_id);
+            if upgrades && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+                // What the client sent behind its wish was not meant as HTTP.
+                response.extensions_mut().get_or_insert(Hangup::WhenDone);
+            }
+            if connection.is_deaf() {
+                response.extensions_mut().get_or_insert(Hangup::WhenDone);
+            }
+            response
         }
-        let mut response = match handled {
-            Ok(Ok(Forwarded::Answer(response))) => outcome.forwarded(response),
-            Ok(Ok(Forwarded::Switched(response, tunnel))) => outcome.switched(response, tunnel, client),
-            Ok(Err(rejection)) => outcome.rejected(&rejection),
-            Err(_) => outcome.panicked(&Rejection::internal("panic while handling the request")),
-        };
-        response.headers_mut().insert(reply::AUDIT_ID, audit_id);
-        if upgrades && response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            // What the client sent behind its wish was not meant as HTTP.
-            response.extensions_mut().get_or_insert(Hangup::WhenDone);
-        }
-        if connection.is_deaf() {
-            response.extensions_mut().get_or_insert(Hangup::WhenDone);
-        }
-        response
     }
 
     async fn handle(
