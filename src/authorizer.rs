@@ -269,9 +269,8 @@ impl Authorizer {
     pub fn traced(&self, mut decision: Decision, caller: &Caller, info: &RequestInfo, graph: &Snapshot) -> Decision {
         if let (Evidence::Related { path, .. }, Some((_, end))) = (&mut decision.evidence, self.anchor(caller)) {
             let needed = self.dependency(caller, info);
-            *path = needed
-                .and_then(|needed| needed.path(end, graph))
-                .map(|path| path.to_string());
+            let found = needed.and_then(|needed| needed.path(end, graph));
+            *path = found.as_ref().map(Path::text);
         }
         decision
     }

@@ -133,7 +133,7 @@ impl Trail {
         if let Some(last) = path.steps.last_mut() {
             object.name.clone_into(&mut last.name);
         }
-        let text = path.to_string();
+        let text = path.text();
         let steps = path.steps.into_iter().map(|step| Step {
             kind: step.kind.as_str().to_owned(),
             namespace: step.namespace,

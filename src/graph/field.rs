@@ -202,7 +202,10 @@ impl fmt::Display for Field {
         let mut parts = self.template().path().split("[]");
         f.write_str(parts.next().unwrap_or_default())?;
         for part in parts {
-            write!(f, "[{}]{part}", indexes.next().unwrap_or_default())?;
+            f.write_str("[")?;
+            fmt::Display::fmt(&indexes.next().unwrap_or_default(), f)?;
+            f.write_str("]")?;
+            f.write_str(part)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! How a node is related to an object, step by step: the evidence for a decision.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use super::{Field, Key, Kind, Relation};
 
@@ -26,6 +26,19 @@ impl Path {
         let node = node.to_owned();
         Self { node, steps }
     }
+
+    /// As it is displayed, with room for all of it from the beginning: the record of every request that the graph allows has it.
+    pub fn text(&self) -> String {
+        const FIELDS: usize = 64;
+        let lengths = self
+            .steps
+            .iter()
+            .map(|step| step.namespace.len() + step.name.len() + FIELDS);
+        let mut text = String::with_capacity(self.node.len() + lengths.sum::<usize>());
+        // A string takes everything.
+        let _ = write!(text, "{self}");
+        text
+    }
 }
 
 impl Step {
@@ -49,15 +62,18 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.node)?;
         for (at, step) in self.steps.iter().enumerate() {
-            write!(f, " ← {}", step.key())?;
+            f.write_str(" ← ")?;
+            fmt::Display::fmt(&step.key(), f)?;
             let next = self.steps.get(at + 1).map(|next| next.field);
             // That something names the node it is on goes without saying.
             let own = Some(step.field).filter(|field| at > 0 && field.relation() == Relation::BelongsTo);
             let next = next.filter(|field| field.relation() == Relation::Needs);
-            match (own, next) {
-                (None, None) => {}
-                (Some(field), None) | (None, Some(field)) => write!(f, " ({field})")?,
-                (Some(own), Some(next)) => write!(f, " ({own}, {next})")?,
+            for (nth, field) in [own, next].into_iter().flatten().enumerate() {
+                f.write_str(if nth == 0 { " (" } else { ", " })?;
+                fmt::Display::fmt(&field, f)?;
+            }
+            if own.or(next).is_some() {
+                f.write_str(")")?;
             }
         }
         Ok(())

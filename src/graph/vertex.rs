@@ -175,10 +175,13 @@ impl<'a> Key<'a> {
 
 impl fmt::Display for Key<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.namespace {
-            "" => write!(f, "{} {}", self.kind.as_str(), self.name),
-            namespace => write!(f, "{} {namespace}/{}", self.kind.as_str(), self.name),
+        f.write_str(self.kind.as_str())?;
+        f.write_str(" ")?;
+        if !self.namespace.is_empty() {
+            f.write_str(self.namespace)?;
+            f.write_str("/")?;
         }
+        f.write_str(self.name)
     }
 }
 

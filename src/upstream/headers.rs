@@ -342,7 +342,8 @@ impl Names {
 fn header_value(value: &str) -> Option<HeaderValue> {
     let whole = !value.is_empty() && value.trim() == value;
     let control = if value.is_ascii() {
-        value.bytes().any(|byte| byte.is_ascii_control())
+        // Without a way out in the middle, so that many bytes are looked at at a time.
+        value.bytes().fold(false, |found, byte| found | byte.is_ascii_control())
     } else {
         value.contains(char::is_control)
     };
